@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.data import FileWarning, reason_of, write_whole
+from problog4fairness.data import FileWarning, reason_of, write_atomically
 from problog4fairness.errors import P4FError, one_line
 from studies.engine.stack import Identity, Keys, Table
 
@@ -79,7 +79,7 @@ class Archive:
         key, table = name_of(identity), list(table)
         content = {"key": key, "checksum": digest_of(table), "of": identity, "table": table}
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.file(identity), json.dumps(content))
+        write_atomically(self.file(identity), json.dumps(content))
 
     def try_save(self, identity: Identity, table: Iterable[list[Any]]) -> bool:
         """Store a table where that is possible; whether it was."""

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from problog4fairness.data import ready_folder, write_table, write_whole
+from problog4fairness.data import ready_folder, write_atomically, write_table
 from problog4fairness.metrics import summarise
 from studies.engine.claims import Claim, claims_table, counted
 from studies.engine.run import Outcome
@@ -21,7 +21,7 @@ def write_report(study: Study, outcome: Outcome, folder: Path | str) -> list[Cla
     folder, results = ready_folder(folder), outcome.results
     found = study.claims(results) if len(results) else []
     write_table(results, folder / "results.csv")
-    write_whole(folder / "claims.md", claims_text(study, outcome, found))
+    write_atomically(folder / "claims.md", claims_text(study, outcome, found))
     if len(results):
         write_table(summary_of(results), folder / "summary.csv")
         for name, table in study.tables(results).items():
@@ -61,4 +61,4 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     for kind, options in kinds.items():
         content = io.BytesIO()
         figure.savefig(content, format=kind, **options)
-        write_whole(folder / f"{name}.{kind}", content.getvalue())
+        write_atomically(folder / f"{name}.{kind}", content.getvalue())

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.data.io.reading import Chunks, StartAgain, read_table
+from problog4fairness.data.io.reading import Chunks, RestartReading, read_table
 from problog4fairness.data.io.writing import write_chunks, write_table
 from problog4fairness.data.problems import FileWarning, TableError
 
@@ -114,7 +114,7 @@ def test_work_may_ask_to_start_again(tmp_path):
     def work(frames):
         seen.append(sum(map(len, frames)))
         if len(seen) < 3:
-            raise StartAgain
+            raise RestartReading
         return seen
 
     with warnings.catch_warnings():

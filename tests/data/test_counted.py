@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.data import columns as module
-from problog4fairness.data.columns import COUNT, complete_rows, counted_rows, counts_of, one_by_one
+from problog4fairness.data.columns import COUNT, complete_rows, counted_rows, counts_of, expand_counts
 from problog4fairness.data.problems import TableError
 
 ROWS = 500
@@ -35,7 +35,7 @@ def test_pieces_are_counted_as_the_whole_table_is(name, monkeypatch):
     pd.testing.assert_frame_equal(found.drop(columns=COUNT), first)
     times = Counter(frame.astype(str).itertuples(index=False, name=None))
     assert found[COUNT].tolist() == [times[own] for own in first.astype(str).itertuples(index=False, name=None)]
-    again = counted_rows([one_by_one(found)])
+    again = counted_rows([expand_counts(found)])
     pd.testing.assert_frame_equal(again, found)
 
 

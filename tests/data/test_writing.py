@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.data.io.reading import read_table
-from problog4fairness.data.io.writing import check_output, csv_text, write_table, write_whole
+from problog4fairness.data.io.writing import check_output, csv_text, write_atomically, write_table
 from problog4fairness.data.problems import TableError
 
 FRAME = pd.DataFrame({"a": ["x, y", "z"], "b": [1, 2]})
@@ -38,27 +38,27 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_whole(path, "new")
+        write_atomically(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["old.txt"]
 
 
 def test_a_failure_names_the_file_itself(tmp_path, monkeypatch):
-    write_whole(tmp_path / ("f" * 250), "x")
+    write_atomically(tmp_path / ("f" * 250), "x")
 
     def fail(_):
         raise OSError(28, "disk full")
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="disk full") as caught:
-        write_whole(tmp_path / "f", "x")
+        write_atomically(tmp_path / "f", "x")
     assert caught.value.filename == str(tmp_path / "f")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_device_is_named():
     with pytest.raises(OSError, match="No space left") as caught:
-        write_whole("/dev/full", "x")
+        write_atomically("/dev/full", "x")
     assert caught.value.filename == "/dev/full"
 
 
@@ -73,15 +73,15 @@ def test_permissions_and_links_stay(tmp_path):
     path.write_text("old")
     path.chmod(0o640)
     link.symlink_to(path)
-    write_whole(link, b"new")
+    write_atomically(link, b"new")
     assert (path.read_text(), path.stat().st_mode & 0o777, link.is_symlink()) == ("new", 0o640, True)
 
 
 def test_no_folder_and_a_folder(tmp_path):
     with pytest.raises(TableError, match="there is no folder"):
-        write_whole(tmp_path / "none" / "f", "x")
+        write_atomically(tmp_path / "none" / "f", "x")
     with pytest.raises(TableError, match="is a folder"):
-        write_whole(tmp_path, "x")
+        write_atomically(tmp_path, "x")
 
 
 def test_an_input_is_never_overwritten(tmp_path):

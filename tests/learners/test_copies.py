@@ -10,7 +10,7 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks.network import Network
-from problog4fairness.learners.splits import dealt, kinds_of, split
+from problog4fairness.learners.splits import kinds_of, random_parts, split
 from problog4fairness.learners.trees.boosted import Boosted
 
 
@@ -35,7 +35,7 @@ def test_copies_are_held_out_together():
     assert not set(kinds[train].tolist()) & set(kinds[held].tolist())
     assert 150 < len(held) <= 180
     assert len(train) + len(held) == 1800
-    parts = dealt(torch.randperm(1800, generator=generator), kinds, 3)
+    parts = random_parts(torch.randperm(1800, generator=generator), kinds, 3)
     assert torch.cat(parts).sort().values.tolist() == list(range(1800))
     for number, part in enumerate(parts):
         others = torch.cat(parts[:number] + parts[number + 1 :])

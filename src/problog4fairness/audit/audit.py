@@ -23,7 +23,7 @@ import pandas as pd
 
 from problog4fairness.audit.reading import warn_audit
 from problog4fairness.audit.sheet import ROW, Sample, Sampling, is_filled, sample_of
-from problog4fairness.data import Codes, Floats, is_frame, one_by_one, positions, to_frame
+from problog4fairness.data import Codes, Floats, expand_counts, is_frame, positions, to_frame
 from problog4fairness.errors import P4FError, among
 from problog4fairness.statistics import Estimate, check_confidence, interval
 
@@ -133,7 +133,7 @@ class Audit:
             return audit._with(columns, table, cluster, identifier)
         if not is_frame(audit):
             raise P4FError(f"audited rows are a data frame or an Audit, not {type(audit).__name__}")
-        frame = one_by_one(audit if isinstance(audit, pd.DataFrame) else to_frame(audit))
+        frame = expand_counts(audit if isinstance(audit, pd.DataFrame) else to_frame(audit))
         filled = filled_rows(frame, columns)
         clusters, chances = _values(frame, cluster, "cluster", filled), _values(frame, inclusion, "inclusion", filled)
         frame, places = frame.iloc[filled], np.full(len(filled), -1, dtype=np.int64)

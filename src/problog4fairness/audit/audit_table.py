@@ -15,7 +15,6 @@ from problog4fairness.data import (
     Roles,
     TableError,
     Value,
-    as_groups,
     check_column,
     conventional,
     counts_of,
@@ -26,7 +25,8 @@ from problog4fairness.data import (
     listed,
     note,
     plain_column,
-    rewritten,
+    recode,
+    recode_groups,
     values_of,
     warn,
 )
@@ -212,16 +212,16 @@ class AuditTable:
     @cached_property
     def measured(self) -> pd.DataFrame:
         """Clean rows with recorded and fair features."""
-        columns = {self.sensitive: as_groups(self._complete[self.sensitive], self.levels)}
+        columns = {self.sensitive: recode_groups(self._complete[self.sensitive], self.levels)}
         for pair in self.feature_pairs:
             known = self.feature_values[pair[0]]
-            columns |= {name: rewritten(self._complete[name], known, known, f"feature {pair[0]!r}") for name in pair}
+            columns |= {name: recode(self._complete[name], known, known, f"feature {pair[0]!r}") for name in pair}
         return self._complete.assign(**columns)
 
     @cached_property
     def numbers(self) -> pd.DataFrame:
         """Clean rows with recorded and fair features that are numbers."""
-        groups = as_groups(self._complete[self.sensitive], self.levels)
+        groups = recode_groups(self._complete[self.sensitive], self.levels)
         return self._complete.assign(**{self.sensitive: groups})
 
     @cached_property

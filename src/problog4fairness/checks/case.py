@@ -129,7 +129,7 @@ class Case:
     @property
     def stands_for(self) -> Floats:
         """``[audited]``: how many people each audited row stands for; 1 for each of a random sample."""
-        return self.rows.standing()[self.audited]
+        return self.rows.sampling_weights()[self.audited]
 
     def average(self, values: Any, rows: Any) -> float:
         """The weighted mean of values ``[audited]`` over some audited rows, NaN where there is none."""

@@ -1,13 +1,13 @@
 from .columns import (
     COUNT,
-    beside,
     column_of,
     column_values,
     complete_rows,
     counted_rows,
     counts_of,
+    expand_counts,
     is_frame,
-    one_by_one,
+    named_sensitive_frame,
     refuse_sparse,
     to_frame,
 )
@@ -26,32 +26,32 @@ from .groups import (
     numbers_of,
 )
 from .io.bounded import MEBIBYTE, inside, parse_json, plain_file, read_file
-from .io.reading import Chunks, StartAgain, read_table
+from .io.reading import Chunks, RestartReading, read_table
 from .io.writing import (
+    atomic_file,
+    buffered_output,
     check_folder,
     check_output,
     csv_text,
     is_parquet,
     ready_folder,
-    whole_file,
-    whole_output,
+    write_atomically,
     write_chunks,
     write_table,
-    write_whole,
 )
-from .joining import numbered, positions, with_audit
+from .joining import occurrences, positions, with_audit
 from .labels import find_classes, find_labels, label_codes
 from .problems import FileNote, FileWarning, GroupUseNote, TableError, listed, note, reason_of, warn
 from .roles import (
     MAX_GROUPS,
     Roles,
-    as_groups,
     check_column,
     find_levels,
     find_roles,
     known_levels,
     plain_feature,
-    rewritten,
+    recode,
+    recode_groups,
 )
 from .rows import MOST_ROWS, Rows
 from .values import Codes, Floats, Level, Value, conventional, plain, plain_column, values_of
@@ -72,16 +72,16 @@ __all__ = [
     "Grouping",
     "Level",
     "Period",
+    "RestartReading",
     "Roles",
     "Rows",
     "Score",
     "Sensitive",
-    "StartAgain",
     "TableError",
     "Value",
     "WholeTable",
-    "as_groups",
-    "beside",
+    "atomic_file",
+    "buffered_output",
     "check_column",
     "check_folder",
     "check_output",
@@ -93,6 +93,7 @@ __all__ = [
     "counts_of",
     "csv_text",
     "days_of",
+    "expand_counts",
     "feature_columns",
     "find_classes",
     "find_labels",
@@ -108,10 +109,10 @@ __all__ = [
     "label_codes",
     "listed",
     "named_groups",
+    "named_sensitive_frame",
     "note",
-    "numbered",
     "numbers_of",
-    "one_by_one",
+    "occurrences",
     "parse_json",
     "plain",
     "plain_column",
@@ -122,16 +123,15 @@ __all__ = [
     "read_table",
     "ready_folder",
     "reason_of",
+    "recode",
+    "recode_groups",
     "refuse_sparse",
-    "rewritten",
     "to_frame",
     "values_of",
     "warn",
-    "whole_file",
-    "whole_output",
     "with_audit",
+    "write_atomically",
     "write_chunks",
     "write_figure",
     "write_table",
-    "write_whole",
 ]

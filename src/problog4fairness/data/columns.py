@@ -103,7 +103,7 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) 
     return frame
 
 
-def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataFrame:
+def named_sensitive_frame(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataFrame:
     """``sensitive_features`` as columns, under their own names or, where they have none, under ``names``.
 
     Where these are not as many, columns without a name are ``sensitive0``, ``sensitive1``, ...
@@ -189,7 +189,7 @@ def counted_rows(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return _merged(parts)
 
 
-def one_by_one(table: Any) -> Any:
+def expand_counts(table: Any) -> Any:
     """A table in which each row stands for itself: counted rows are repeated."""
     if not hasattr(table, "columns") or COUNT not in table.columns:
         return table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from problog4fairness.data.io.writing import write_whole
+from problog4fairness.data.io.writing import write_atomically
 from problog4fairness.data.problems import TableError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def write_figure(figure: Figure, path: str | PathLike[str], dpi: int = 160) -> N
         raise TableError(f"{path}: a figure is written to .png, .pdf or .svg")
     file = io.BytesIO()
     figure.savefig(file, format=kind, dpi=dpi)
-    write_whole(path, file.getvalue())
+    write_atomically(path, file.getvalue())
 
 
 class WholeTable(pd.DataFrame):  # type: ignore[misc]

@@ -60,8 +60,8 @@ def _equal_rows(data: pd.DataFrame, audit: pd.DataFrame, shared: list[str]) -> C
         candidate &= data[name].isin(audit[name]).to_numpy()
     rows = np.flatnonzero(candidate)
     codes = _kinds(data[shared].iloc[rows], audit[shared])
-    places = {key: int(row) for key, row in zip(numbered(codes[: len(rows)]), rows, strict=True)}
-    wanted = numbered(codes[len(rows) :])
+    places = {key: int(row) for key, row in zip(occurrences(codes[: len(rows)]), rows, strict=True)}
+    wanted = occurrences(codes[len(rows) :])
     return np.array([places.get(key, -1) for key in wanted], dtype=np.int64)
 
 
@@ -80,7 +80,7 @@ def _kinds(*parts: pd.DataFrame) -> Codes:
     return row_kinds(rows)
 
 
-def numbered(codes: Codes) -> list[tuple[int, int]]:
+def occurrences(codes: Codes) -> list[tuple[int, int]]:
     """Each code with how often it occurred before."""
     return list(zip(codes.tolist(), pd.Series(codes).groupby(codes).cumcount().tolist(), strict=True))
 

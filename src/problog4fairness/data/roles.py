@@ -92,8 +92,8 @@ class Roles:
         check_column(frame, self.sensitive, "sensitive variable", "sensitive")
         complete = [name for name in wanted if not (gaps and name == self.recorded)]
         frame = complete_rows(frame, [self.sensitive, *complete])
-        columns = {self.sensitive: as_groups(frame[self.sensitive], self.levels)} | {
-            name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
+        columns = {self.sensitive: recode_groups(frame[self.sensitive], self.levels)} | {
+            name: recode(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
         }
         return frame.assign(**columns).reset_index(drop=True)
 
@@ -226,17 +226,17 @@ def plain_feature(column: pd.Series[Any]) -> Any:
     if pd.api.types.is_float_dtype(column) and bool((column.dropna() % 1 != 0).any()):
         return column
     values = values_of(column)
-    return rewritten(column, values, values, "feature")
+    return recode(column, values, values, "feature")
 
 
-def as_groups(column: pd.Series[Any], levels: Sequence[Value]) -> Any:
+def recode_groups(column: pd.Series[Any], levels: Sequence[Value]) -> Any:
     """A sensitive column with its groups as plain data; where one group is compared with all others, these are one."""
     known = values_of(column) if has_others(levels) else levels
     written = [value if value in levels else levels[0] for value in known]
-    return rewritten(column, known, written, "sensitive variable")
+    return recode(column, known, written, "sensitive variable")
 
 
-def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:
+def recode(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:
     """A column with its values as plain data: ``written`` for each of those that are ``known``, None where missing.
 
     ``role`` says in the error what the column is.

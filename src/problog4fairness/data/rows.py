@@ -189,7 +189,7 @@ class Rows:
             _positions={variable: positions[rows] for variable, positions in self._positions.items()},
         )
 
-    def standing(self) -> Floats:
+    def sampling_weights(self) -> Floats:
         """``[rows]``: :attr:`audit_weights`, 1 for all where audited rows are a random sample."""
         return np.ones(len(self)) if self.audit_weights is None else self.audit_weights
 

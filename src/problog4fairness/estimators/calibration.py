@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from problog4fairness.beliefs import Belief, Observation
-from problog4fairness.data import Codes, Floats, Rows, numbered
+from problog4fairness.data import Codes, Floats, Rows, occurrences
 from problog4fairness.learners import (
     LARGEST_SHIFT,
     SLOPES,
@@ -209,7 +209,7 @@ class _Part:
     def of(cls, belief: Belief, rows: Rows, fitted: Fitted) -> _Part:
         observation = belief.restore(rows.without_record())
         # An audited row is a sample of others, and counts for all that it stands for.
-        weights = rows.standing() * (1.0 if rows.weights is None else rows.weights.astype(np.float64))
+        weights = rows.sampling_weights() * (1.0 if rows.weights is None else rows.weights.astype(np.float64))
         fair = torch.from_numpy(np.asarray(rows.fair))
         return cls(observation, fitted.log_proba(observation.table), fair, torch.from_numpy(weights))
 
@@ -280,8 +280,8 @@ class OutOfFold:
 
         The n-th of several equal rows is the n-th of those that were learned from.
         """
-        places = {key: place for place, key in enumerate(numbered(self.keys))}
-        return np.array([places.get(key, -1) for key in numbered(row_keys(rows))], dtype=np.int64)
+        places = {key: place for place, key in enumerate(occurrences(self.keys))}
+        return np.array([places.get(key, -1) for key in occurrences(row_keys(rows))], dtype=np.int64)
 
 
 def held_out_proba(model: DebiasedClassifier, rows: Rows, chances: Floats) -> tuple[Floats, Bools]:

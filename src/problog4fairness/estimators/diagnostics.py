@@ -153,7 +153,7 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
     count = int(known.sum())
     if count < FEW_ROWS:
         return []
-    true, chance, weights = rows.fair[known], fair[known], rows.standing()[known]
+    true, chance, weights = rows.fair[known], fair[known], rows.sampling_weights()[known]
     weights = weights if rows.weights is None else weights * rows.weights[known]
     # As many rows of a random sample tell as much.
     effective = float(weights.sum() ** 2 / (weights**2).sum())

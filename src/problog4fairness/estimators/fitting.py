@@ -291,7 +291,7 @@ def task_of(observation: Observation, rows: Rows, seed: int, weights: Floats | N
     audited = None
     if rows.fair is not None and (rows.fair >= 0).any():
         # How many people each audited row stands for, 0 for the others.
-        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
+        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.sampling_weights(), 0.0))
     mass = None if weights is None else torch.from_numpy(weights.astype(np.float32))
     return Task(observation, seed, weights=mass, audited=audited)
 

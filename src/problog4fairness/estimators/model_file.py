@@ -26,7 +26,7 @@ import safetensors.torch
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs import belief_of
-from problog4fairness.data import parse_json, read_file, write_whole
+from problog4fairness.data import parse_json, read_file, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import model_manifest as checked
 from problog4fairness.estimators.calibration import OutOfFold
@@ -170,7 +170,7 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
         raise
     except (AttributeError, TypeError, ValueError) as error:
         raise P4FError(f"the model cannot be saved: {error}") from None
-    write_whole(path, content)
+    write_atomically(path, content)
 
 
 def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from problog4fairness.data import write_whole
+from problog4fairness.data import write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Calibrated, Fitted, FittedChoice, FittedLinear, FittedNetwork
 
@@ -63,7 +63,7 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     )
     file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     checker.check_model(file)
-    write_whole(path, file.SerializeToString())
+    write_atomically(path, file.SerializeToString())
 
 
 def _chances(helper: Any, logits: str, name: str, classes: int) -> list[Any]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs import Belief, Observation, fair_inputs
-from problog4fairness.data import Floats, Rows, StartAgain, listed, plain, plain_column, warn
+from problog4fairness.data import Floats, RestartReading, Rows, listed, plain, plain_column, warn
 from problog4fairness.errors import CellError, P4FError
 from problog4fairness.learners import MISSING, Fitted, Task, row_losses
 from problog4fairness.metrics import decide
@@ -208,7 +208,7 @@ def score_rows(
     """
     scorer = Scorer(model, recorded=recorded, threshold=threshold)
     while True:
-        with suppress(StartAgain):
+        with suppress(RestartReading):
             (scored,) = scorer.through([frame])
             return scored
 
@@ -251,7 +251,7 @@ class Scorer:
     def through(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """The pieces with what the model says of each row.
 
-        Where a piece shows that the recorded labels of the table cannot be used, :class:`StartAgain` asks for all
+        Where a piece shows that the recorded labels of the table cannot be used, :class:`RestartReading` asks for all
         pieces from the beginning; then all are scored without them.
         """
         self.rows = self.favourable = 0
@@ -266,7 +266,7 @@ class Scorer:
             yield pd.concat([frame, pd.DataFrame(scores, index=frame.index)], axis=1)
         if DISTORTED in self.added and not useful:
             self._recorded = None
-            raise StartAgain
+            raise RestartReading
 
     def _scores(self, frame: pd.DataFrame) -> dict[str, Any]:
         features = feature_frame(self._model, frame)
@@ -286,7 +286,7 @@ class Scorer:
             except UnusableLabelError as error:
                 warn(f"no {DISTORTED}: {error}")
                 self._recorded = None
-                raise StartAgain from None
+                raise RestartReading from None
             for name, values in scores.items():
                 columns[name][rows] = values
         chances = [columns[name] for name in _written(self._model, FAIR)]

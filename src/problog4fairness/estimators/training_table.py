@@ -19,7 +19,6 @@ from problog4fairness.data import (
     Floats,
     GroupUseNote,
     Value,
-    as_groups,
     check_column,
     complete_rows,
     conventional,
@@ -29,7 +28,8 @@ from problog4fairness.data import (
     known_levels,
     listed,
     plain_feature,
-    rewritten,
+    recode,
+    recode_groups,
     values_of,
     with_audit,
 )
@@ -248,10 +248,10 @@ def training_rows(
     complete = columns if gaps else [recorded, *columns]
     rows = complete_rows(frame, complete)
     cleaned: dict[str, Any] = {
-        name: rewritten(rows[name], labels, labels, "recorded label") for name in votes or [recorded]
+        name: recode(rows[name], labels, labels, "recorded label") for name in votes or [recorded]
     }
     for name, levels in belief.known_groups().items():
-        cleaned[name] = as_groups(rows[name], known_levels(rows, name, levels))
+        cleaned[name] = recode_groups(rows[name], known_levels(rows, name, levels))
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
     needed = bool(columns) and (use_sensitive is not False or biased or belief.predicts_from == "biased")
@@ -275,7 +275,7 @@ def training_rows(
         labels[-1],
         None
         if written is None
-        else pd.Series(rewritten(rows[str(fair)], written, labels, "fair label"), index=rows.index, dtype=object),
+        else pd.Series(recode(rows[str(fair)], written, labels, "fair label"), index=rows.index, dtype=object),
         len(frame) - len(rows),
         [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT}],
         np.flatnonzero(frame[complete].notna().all(axis=1)),

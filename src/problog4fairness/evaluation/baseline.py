@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight
 
-from problog4fairness.data import Roles, Rows, Sensitive, beside, column_of
+from problog4fairness.data import Roles, Rows, Sensitive, column_of, named_sensitive_frame
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import drawn_seed, read_new, read_training
 from problog4fairness.evaluation.methods import METHODS
@@ -156,7 +156,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 column_of(frame, name, "the sensitive variable", ", or pass it beside X")
             given = frame[list(names)]
         else:
-            given = beside(sensitive_features, names, len(frame))
+            given = named_sensitive_frame(sensitive_features, names, len(frame))
         if kind is WithoutSensitive:
             return frame, Sensitive(_left_out(frame, given, names))
         if not kind.needs_groups:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data import csv_text, inline_figure, write_whole
+from problog4fairness.data import csv_text, inline_figure, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.evaluation.gains import GAIN_COLUMNS as GAINS
 from problog4fairness.evaluation.gains import LABELS, RATES, Gain
@@ -231,7 +231,7 @@ class Comparison:
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write ``results`` to a file, whole or not at all."""
-        write_whole(path, csv_text(self.results))
+        write_atomically(path, csv_text(self.results))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the single folds as plain data, ready for JSON; numbers that are not known are None."""

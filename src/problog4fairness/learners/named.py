@@ -19,7 +19,7 @@ from problog4fairness.learners.em import Reweighted
 from problog4fairness.learners.fitted import SPEEDUP, Fitted, FittedAround
 from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.networks.network import Network
-from problog4fairness.learners.splits import dealt, kinds_of, learning_rows
+from problog4fairness.learners.splits import kinds_of, learning_rows, random_parts
 from problog4fairness.learners.trees.arrays import light
 from problog4fairness.learners.trees.boosted import Boosted
 from problog4fairness.learners.validation import Number, check_seed, option, require
@@ -74,7 +74,7 @@ class Auto(Learner):
         """For each learner the loss of every row that was held out, times its weight."""
         rows = learning_rows(task)
         order = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(int(task.seed)))]
-        parts = dealt(order[: self.compare_rows], kinds_of(task.observation), PARTS)
+        parts = random_parts(order[: self.compare_rows], kinds_of(task.observation), PARTS)
         if len(parts) < 2:
             raise TrainingError("1 row is too few to compare learners on; name one of them")
         count = len(parts) if len(rows) < FEW else 1

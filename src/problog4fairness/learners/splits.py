@@ -74,7 +74,7 @@ def _kinds_of(observation: Observation) -> Tensor | None:
     return None if len(distinct) == total or few else torch.from_numpy(kinds.astype(np.int64))
 
 
-def dealt(rows: Tensor, kinds: Tensor | None, count: int) -> list[Tensor]:
+def random_parts(rows: Tensor, kinds: Tensor | None, count: int) -> list[Tensor]:
     """Rows, in random order, in so many parts, those of a kind in one; parts without rows are left out."""
     if kinds is None:
         parts = rows.tensor_split(count)
@@ -102,10 +102,10 @@ def check_weights(weights: Tensor | None, total: int) -> None:
         raise ShapeError(f"weights must have one number for each of {total} rows, not the shape {list(weights.shape)}")
     wrong = (~(torch.isfinite(weights) & (weights >= 0))).nonzero().flatten()
     if len(wrong):
-        raise TrainingError(f"{numbered(wrong)}: a weight of {weights[wrong[0]].item():g} is not 0 or more")
+        raise TrainingError(f"{row_list(wrong)}: a weight of {weights[wrong[0]].item():g} is not 0 or more")
 
 
-def numbered(rows: Tensor, at_most: int = 5) -> str:
+def row_list(rows: Tensor, at_most: int = 5) -> str:
     """``row 7``, ``rows 3, 7``, or ``rows 0, 1, 2, 3, 4 and 12 more``."""
     listed = ", ".join(str(row) for row in rows[:at_most].tolist())
     more = f" and {len(rows) - at_most} more" if len(rows) > at_most else ""
@@ -120,7 +120,7 @@ def _used(task: Task, rows: Tensor, name: str) -> Tensor:
     rows = rows.long()
     outside = rows[(rows < 0) | (rows >= total)]
     if len(outside):
-        raise TrainingError(f"{name} asks for {numbered(outside)} of an observation with rows 0 .. {total - 1}")
+        raise TrainingError(f"{name} asks for {row_list(outside)} of an observation with rows 0 .. {total - 1}")
     used = rows if task.weights is None else rows[task.weights[rows] > 0]
     if not len(used):
         purpose = "learn from" if name == "train_rows" else "validate with"

@@ -17,7 +17,7 @@ from scipy.stats import qmc
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs import Belief, Observation
-from problog4fairness.data import MOST_ROWS, Codes, Floats, Grouping, Rows, parse_json, read_file, write_whole
+from problog4fairness.data import MOST_ROWS, Codes, Floats, Grouping, Rows, parse_json, read_file, write_atomically
 from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
 from problog4fairness.estimators import Refits, fair_proba, least_signal, recorded_rows
 from problog4fairness.metrics import decide, selected
@@ -180,7 +180,7 @@ class WhatIf:
         """Write numbers and names to one file, whole or not at all."""
         about = {name: getattr(self, name) for name in _ABOUT}
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in _SHAPES}
-        write_whole(path, safetensors.numpy.save(arrays, {"about": json.dumps(about)}))
+        write_atomically(path, safetensors.numpy.save(arrays, {"about": json.dumps(about)}))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> WhatIf:
@@ -325,7 +325,7 @@ def what_if(
         grouping.groups,
         grouping.shares.astype(np.float32),
         np.full(len(rows), -1, dtype=np.int8) if rows.fair is None else rows.fair.astype(np.int8),
-        rows.standing().astype(np.float32),
+        rows.sampling_weights().astype(np.float32),
         place,
         refits.count,
         float(leverage.max()),

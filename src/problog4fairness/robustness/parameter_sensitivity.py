@@ -271,7 +271,7 @@ def _scores(
             decide(refits.fair_proba(variant.belief, fit, audited)) == audited.recorded
             for variant, fit in zip(variants, fitted, strict=True)
         ]
-        scores[ACCURACY] = [np.average(hits, weights=audited.standing()) for hits in right]
+        scores[ACCURACY] = [np.average(hits, weights=audited.sampling_weights()) for hits in right]
     for grouping in groupings:
         name = DISPARITY if len(groupings) == 1 else f"{DISPARITY} by {grouping.name}"
         scores[name] = [grouping.disparity(selected(chance)) for chance in chances]

@@ -193,7 +193,7 @@ def _quantities(
     known = _known(rows)
     if len(known) and rows.fair is not None:
         right = decided[known] == rows.fair[known]
-        quantities.append(float(np.average(right, weights=weights[known] * rows.standing()[known])))
+        quantities.append(float(np.average(right, weights=weights[known] * rows.sampling_weights()[known])))
     return quantities
 
 

@@ -11,7 +11,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.app.cli.output import save, say, show
 from problog4fairness.beliefs import belief_text
-from problog4fairness.data import write_whole
+from problog4fairness.data import write_atomically
 from problog4fairness.errors import P4FError
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.data.FileWarning")
@@ -140,4 +140,4 @@ def test_where_nothing_can_be_written_the_error_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", fails)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(P4FError, match=r"out: No space left on device; the result is lost"):
-        save(lambda path: write_whole(path, "x"), tmp_path / "out")
+        save(lambda path: write_atomically(path, "x"), tmp_path / "out")

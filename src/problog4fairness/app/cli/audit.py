@@ -260,7 +260,7 @@ def estimate(
     """
     from problog4fairness.audit import AuditTable
     from problog4fairness.beliefs import belief_text, named_belief
-    from problog4fairness.data import check_output, write_whole
+    from problog4fairness.data import check_output, write_atomically
     from problog4fairness.errors import printable
     from problog4fairness.statistics import in_labels
 
@@ -294,7 +294,7 @@ def estimate(
         # In a file it is what it is; a terminal would obey what stands in it.
         print("\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text, end="")
         return
-    write_whole(output, belief_text(estimated, notes))
+    write_atomically(output, belief_text(estimated, notes))
     if as_json:
         print_json({"belief": output, "kind": type(estimated).__name__, "parameters": estimated.parameter_table()})
         return

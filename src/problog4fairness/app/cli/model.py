@@ -95,9 +95,9 @@ def predict(
 
 def _print_records(frames: Iterator[pd.DataFrame]) -> None:
     """All rows as one list of JSON objects."""
-    from problog4fairness.data import whole_output
+    from problog4fairness.data import buffered_output
 
-    with whole_output() as file:
+    with buffered_output() as file:
         for number, frame in enumerate(frames):
             file.write(("[" if not number else ", ").encode() + json_text(frame)[1:-1].encode())
         file.write(b"]\n")

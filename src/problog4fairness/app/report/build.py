@@ -24,7 +24,7 @@ from problog4fairness.app.report.review import write_queue
 from problog4fairness.app.report.sections.limits import limits, warnings_of
 from problog4fairness.app.report.sections.summary import summary
 from problog4fairness.audit import Audit
-from problog4fairness.data import is_frame, to_frame, write_whole
+from problog4fairness.data import is_frame, to_frame, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier
 from problog4fairness.evaluation import Comparison
@@ -83,7 +83,7 @@ class Report:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""
-        write_whole(Path(path), self.html)
+        write_atomically(Path(path), self.html)
 
     def plot(self) -> Figure:
         """The main figure: shares of favourable labels by group, on record, as decided and by the audit."""

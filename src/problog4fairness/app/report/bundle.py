@@ -17,7 +17,7 @@ from problog4fairness.app.report.record import Record, Source, sha256
 from problog4fairness.app.report.refits import learner_name
 from problog4fairness.app.report.stored import COMPARISON_FILES, read_comparison, save_comparison
 from problog4fairness.app.report.tables import report_tables
-from problog4fairness.data import MEBIBYTE, inside, parse_json, read_file, read_table, write_whole
+from problog4fairness.data import MEBIBYTE, inside, parse_json, read_file, read_table, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, stated_audit
 
@@ -114,9 +114,9 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
     folder.mkdir(parents=True, exist_ok=True)
     for path in (inputs.model, inputs.audit, design):
         if path is not None and path.resolve() != (folder / path.name).resolve():
-            write_whole(folder / path.name, path.read_bytes())
+            write_atomically(folder / path.name, path.read_bytes())
     model = DebiasedClassifier.load(inputs.model)
-    write_whole(folder / BELIEF, model.belief_.text())
+    write_atomically(folder / BELIEF, model.belief_.text())
     made.save(folder / PAGE)
     made.save_queue(folder / QUEUE)
     files = [
@@ -141,7 +141,7 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
         "sensitivity": inputs.sensitivity,
         "files": {name: sha256(folder / name) for name in sorted(files)},
     }
-    write_whole(folder / MANIFEST, json.dumps(about, indent=1) + "\n")
+    write_atomically(folder / MANIFEST, json.dumps(about, indent=1) + "\n")
     return [folder / name for name in (*sorted(files), MANIFEST)]
 
 
@@ -233,7 +233,7 @@ def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
     )
     with tempfile.TemporaryDirectory() as place:
         again, names = Path(place), [BELIEF, QUEUE]
-        write_whole(again / BELIEF, belief.text())
+        write_atomically(again / BELIEF, belief.text())
         made.save_queue(again / QUEUE)
         if compared and made.comparison is not None:
             saved = save_comparison(made.comparison, again / COMPARISON, belief)

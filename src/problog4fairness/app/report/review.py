@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from problog4fairness.app.report.markup import Markup, join, plain, table, tag
 from problog4fairness.audit import Audit
-from problog4fairness.data import Floats, Grouping, Rows, csv_text, write_whole
+from problog4fairness.data import Floats, Grouping, Rows, csv_text, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, distortion_of, explain, fair_proba
 from problog4fairness.statistics import Estimate, count, percent, percent_interval
@@ -111,7 +111,7 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
 
 def write_queue(table: pd.DataFrame, path: str | PathLike[str]) -> None:
     """Write all rows for review, likeliest first, as CSV with six digits."""
-    write_whole(Path(path), csv_text(table, 6, index=True))
+    write_atomically(Path(path), csv_text(table, 6, index=True))
 
 
 def checked_queue(

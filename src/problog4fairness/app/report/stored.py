@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs import Belief
-from problog4fairness.data import MEBIBYTE, csv_text, inside, parse_json, read_file, write_whole
+from problog4fairness.data import MEBIBYTE, csv_text, inside, parse_json, read_file, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.evaluation import GAIN_COLUMNS as GAINS
 from problog4fairness.evaluation import RATES, Comparison
@@ -40,12 +40,12 @@ def save_comparison(comparison: Comparison, folder: str | PathLike[str], belief:
         figure.savefig(file, format=kind, dpi=160, metadata=metadata)
         drawn[kind] = file.getvalue()
     comparison.to_csv(paths[0])
-    write_whole(paths[1], csv_text(comparison.summary, 6))
+    write_atomically(paths[1], csv_text(comparison.summary, 6))
     about = comparison.to_dict()
     del about["summary"]
-    write_whole(paths[2], json.dumps({"belief": _hash(belief), **about}, indent=1, default=str) + "\n")
-    write_whole(paths[3], drawn["png"])
-    write_whole(paths[4], drawn["pdf"])
+    write_atomically(paths[2], json.dumps({"belief": _hash(belief), **about}, indent=1, default=str) + "\n")
+    write_atomically(paths[3], drawn["png"])
+    write_atomically(paths[4], drawn["pdf"])
     return paths
 
 

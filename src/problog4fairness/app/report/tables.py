@@ -19,7 +19,7 @@ from problog4fairness.data import (
     find_labels,
     plain,
     plain_feature,
-    rewritten,
+    recode,
     values_of,
 )
 from problog4fairness.errors import P4FError
@@ -99,10 +99,10 @@ def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.
     cleaned: dict[str, Any] = {name: plain_feature(kept[name]) for name in features}
     for name in sensitive:
         values = values_of(kept[name])
-        cleaned[name] = rewritten(kept[name], values, values, "sensitive variable")
+        cleaned[name] = recode(kept[name], values, values, "sensitive variable")
     classes = model.classes_.tolist()
     for name in labels:
-        cleaned[name] = rewritten(kept[name], [plain(value) for value in classes], classes, "recorded label")
+        cleaned[name] = recode(kept[name], [plain(value) for value in classes], classes, "recorded label")
     return kept.assign(**cleaned)
 
 
@@ -111,6 +111,6 @@ def _fair(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, favourable:
     classes = model.classes_.tolist()
     known = [plain(value) for value in classes]
     if len(classes) > 2 or set(values_of(audit[fair])) <= set(known):
-        return rewritten(audit[fair], known, classes, "fair label")
+        return recode(audit[fair], known, classes, "fair label")
     pair, _ = find_labels(audit, fair, None, favourable)
-    return rewritten(audit[fair], pair, classes, "fair label")
+    return recode(audit[fair], pair, classes, "fair label")

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
-from problog4fairness.data import MEBIBYTE, parse_json, read_file, write_whole
+from problog4fairness.data import MEBIBYTE, parse_json, read_file, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import listening
 from problog4fairness.program import end_with_parent, in_lasting_thread
@@ -80,7 +80,7 @@ class Work:
         if self.file is not None:
             self.file.parent.mkdir(exist_ok=True)
             message = {"result": self.result, "remarks": self.remarks, "seconds": self.seconds, "of": self.of}
-            write_whole(self.file, json.dumps(message, default=str) + "\n")
+            write_atomically(self.file, json.dumps(message, default=str) + "\n")
 
     @classmethod
     def kept(cls, name: str, file: Path) -> Work | None:

@@ -21,14 +21,14 @@ from problog4fairness.data import (
     Roles,
     TableError,
     Value,
+    atomic_file,
     find_roles,
     inside,
     parse_json,
     read_file,
     read_table,
     values_of,
-    whole_file,
-    write_whole,
+    write_atomically,
 )
 from problog4fairness.errors import P4FError
 
@@ -161,13 +161,13 @@ class Project:
         if chosen.table != self.choices.table:
             self._frame, self._columns, self._values, self._counts = None, None, {}, {}
         self.choices = chosen
-        write_whole(self.path(CHOICES), json.dumps({"format": FORMAT, **asdict(chosen)}, indent=2) + "\n")
+        write_atomically(self.path(CHOICES), json.dumps({"format": FORMAT, **asdict(chosen)}, indent=2) + "\n")
 
     def begin(self, table: Path) -> None:
         """Begin with a table, whose columns are still to be told apart; one from elsewhere is copied to the folder."""
         here = table.resolve()
         if here.parent != self.folder.resolve():
-            with here.open("rb") as source, whole_file(self.path(here.name)) as target:
+            with here.open("rb") as source, atomic_file(self.path(here.name)) as target:
                 shutil.copyfileobj(source, target)
         unknown: dict[str, Any] = dict.fromkeys(("recorded", "favourable", "sensitive", "group"))
         self.choose(table=here.name, drop=(), **unknown)
@@ -255,7 +255,7 @@ class Project:
         """Write the belief's file."""
         from problog4fairness.beliefs import belief_text
 
-        write_whole(self.path(BELIEF), belief_text(belief))
+        write_atomically(self.path(BELIEF), belief_text(belief))
 
     @property
     def is_audited(self) -> bool:

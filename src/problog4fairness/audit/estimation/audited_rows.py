@@ -14,7 +14,7 @@ from problog4fairness.audit.estimation.stratified import Design, Stratified
 from problog4fairness.audit.reading import read_labels, warn_audit
 from problog4fairness.audit.sheet import DESIGN, NOT_STATED, PROBABILITY, STRATUM, read_design
 from problog4fairness.audit.strata import LABEL, SamplingFrame, Strata, audit_groups
-from problog4fairness.data import COUNT, Codes, Rows, counts_of, is_frame, one_by_one, plain, to_frame
+from problog4fairness.data import COUNT, Codes, Rows, counts_of, expand_counts, is_frame, plain, to_frame
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def as_audit(audit: Any, fair: str | Sequence[str], drawn_from: Any = None) -> A
 
 def frame_of(audit: Any) -> pd.DataFrame:
     """The rows of an audit, however it was passed, each by itself."""
-    return audit.frame if isinstance(audit, Audit) else one_by_one(to_frame(audit))
+    return audit.frame if isinstance(audit, Audit) else expand_counts(to_frame(audit))
 
 
 def audited_rows(

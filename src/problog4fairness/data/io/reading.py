@@ -94,7 +94,7 @@ def read_table(
     return frame.copy() if len(frame.columns) > WIDE else frame
 
 
-class StartAgain(Exception):  # noqa: N818  # nothing is wrong
+class RestartReading(Exception):  # noqa: N818  # nothing is wrong
     """What later rows showed changes what should have been done with earlier ones; see :meth:`Chunks.through`."""
 
 
@@ -146,13 +146,13 @@ class Chunks:
 
         A column of whole numbers may turn out to have fractions, gaps or texts a million rows later. Then ``work`` is
         called again, with the pieces as they should have been from the beginning; it may also ask for that itself, by
-        raising :class:`StartAgain`.
+        raising :class:`RestartReading`.
         """
         while True:
             try:
                 with closing(self._pieces()) as pieces:
                     result = work(pieces)
-            except (StartAgain, EncodingChanged):
+            except (RestartReading, EncodingChanged):
                 continue
             if self._file is not None:
                 _tell(self._file, self._name)
@@ -169,7 +169,7 @@ class Chunks:
                 kinds = _kinds(frame)
                 if any(_joined(whole[name], kind) != whole[name] for name, kind in kinds.items()):
                     self._survey()
-                    raise StartAgain
+                    raise RestartReading
                 self._filled |= {name for name, kind in kinds.items() if name not in self._filled
                                  and kind != EMPTY and frame[name].notna().any()}  # fmt: skip
                 yield _cast(frame, kinds, whole)

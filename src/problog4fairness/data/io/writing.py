@@ -30,19 +30,19 @@ _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 _NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s*\Z")
 
 
-def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
+def write_atomically(path: str | PathLike[str], content: bytes | str) -> None:
     """Write a file whole or not at all: beside it first, then in its place; text as UTF-8.
 
     A file that was there keeps its permissions; a symbolic link keeps pointing at it. A pipe or a device, such as
     ``/dev/stdout``, is written to as it is.
     """
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write to that is put in its place at the end, whole, or not at all; see :func:`write_whole`."""
+def atomic_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to that is put in its place at the end, whole, or not at all; see :func:`write_atomically`."""
     path = Path(path)
     _check_place(path)
     device = path.exists() and not path.is_file()
@@ -177,11 +177,11 @@ def write_chunks(frames: Iterable[pd.DataFrame], target: str | PathLike[str], *,
     Nothing is in the file, or on standard output, before the last of them was there.
     """
     if str(target) == STANDARD:
-        with whole_output() as file:
+        with buffered_output() as file:
             _write_csv(frames, file, ",", for_spreadsheet)
         return
     suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
-    with whole_file(target) as file:
+    with atomic_file(target) as file:
         if is_parquet(target):
             write_parquet(frames, file)
             return
@@ -263,7 +263,7 @@ def _defused(value: Any) -> Any:
 
 
 @contextmanager
-def whole_output() -> Iterator[IO[bytes]]:
+def buffered_output() -> Iterator[IO[bytes]]:
     """Text for standard output, which gets it at the end: as it is for a program, escaped for a terminal."""
     with tempfile.SpooledTemporaryFile(max_size=SPOOLED) as file:
         yield file

@@ -13,7 +13,7 @@ from problog4fairness.beliefs import Observation
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks.training import SuitedSettings
-from problog4fairness.learners.splits import check_weights, numbered, split
+from problog4fairness.learners.splits import check_weights, row_list, split
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class LoaderBatches:
         outside = rows[(rows < 0) | (rows >= self._total)]
         if len(outside):
             raise TrainingError(
-                f"the data loader gives {numbered(outside)} of an observation with 0 .. {self._total - 1}"
+                f"the data loader gives {row_list(outside)} of an observation with 0 .. {self._total - 1}"
             )
         return Batch(inputs if self._variants == 1 else inputs.flatten(0, 1), rows)
 

@@ -32,7 +32,7 @@ from problog4fairness.learners.networks.stack import (
 )
 from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings, check_finite
 from problog4fairness.learners.progress import Bar, progress_bar
-from problog4fairness.learners.splits import kinds_of, numbered, split
+from problog4fairness.learners.splits import kinds_of, row_list, split
 from problog4fairness.learners.validation import check_seed
 
 # Beyond these sizes more networks in a stack do not make it quicker, they only leave the processor's cache: numbers of
@@ -102,7 +102,7 @@ def _check(task: Task) -> None:
     if not bool(torch.isfinite(inputs.sum())):
         wrong = (~torch.isfinite(inputs)).any(1).nonzero().flatten()
         if len(wrong):
-            raise TrainingError(f"inputs are not finite in the {numbered(wrong)}; fill or drop missing values first")
+            raise TrainingError(f"inputs are not finite in the {row_list(wrong)}; fill or drop missing values first")
     if len(task.observation) == 0:
         raise TrainingError("the observation has no rows")
     task.observation.require_possible()

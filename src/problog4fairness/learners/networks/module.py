@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from problog4fairness.beliefs import Belief, Observation
-from problog4fairness.data import Rows, check_output, write_whole
+from problog4fairness.data import Rows, check_output, write_atomically
 from problog4fairness.errors import CheckpointError, ShapeError, TrainingError
 from problog4fairness.learners.base import observation_of
 from problog4fairness.learners.networks.batches import Batch, Batches, described, training_batches
@@ -326,7 +326,7 @@ class Checkpoint:
         # Tensors that share memory, such as tied weights, are written as separate ones.
         apart = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
         header = json.dumps({"run": self._run, "rest": dict(rest)})
-        write_whole(self.path, save(apart, metadata={_KEY: header}))
+        write_atomically(self.path, save(apart, metadata={_KEY: header}))
 
 
 def check_state(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners.splits import numbered
+from problog4fairness.learners.splits import row_list
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, checked_options, option
 
 Loss = Literal["cross_entropy", "focal"]
@@ -190,7 +190,7 @@ def check_finite(rows: Tensor, losses: Tensor, logits: Tensor, epoch: int, setti
     bad = ~torch.isfinite(losses)
     if not bool(bad.any()):
         return
-    where = f"the loss is not finite in epoch {epoch} at the {numbered(rows[bad])}"
+    where = f"the loss is not finite in epoch {epoch} at the {row_list(rows[bad])}"
     if bool(torch.isfinite(logits[bad]).all()):
         raise TrainingError(f"{where}: the network's output is, so check what is recorded there, and its weight")
     rate = f"the learning rate (now {settings.learning_rate:g})"

@@ -20,7 +20,7 @@ from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
 from problog4fairness.learners.linear import minimise
 from problog4fairness.learners.progress import Bar, each
-from problog4fairness.learners.splits import dealt, kinds_of, split
+from problog4fairness.learners.splits import kinds_of, random_parts, split
 from problog4fairness.learners.trees.arrays import Trees, light, trees_of, trees_shapes
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, Shape, option, require
 from problog4fairness.program import log_outcomes
@@ -125,7 +125,7 @@ class Boosted(Learner):
         if task.validation_rows is not None or len(every) >= FEW:
             return self._grown(task, encoder, train, held, bar)
         order = every[torch.randperm(len(every), generator=generator)]
-        return self._chosen(task, encoder, dealt(order, kinds, PARTS), bar)
+        return self._chosen(task, encoder, random_parts(order, kinds, PARTS), bar)
 
     def _grown(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, bar: Bar) -> FittedBoosted:
         """Trees up to the best one for the held-out rows, or all."""

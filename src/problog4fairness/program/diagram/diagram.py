@@ -157,14 +157,14 @@ class Diagram:
 
         The same program gives the same bytes. The file is written whole or not at all.
         """
-        from problog4fairness.data import write_whole
+        from problog4fairness.data import write_atomically
 
         path = Path(path)
         suffix = path.suffix.lower()
         if suffix not in SUFFIXES:
             raise P4FError(f"cannot save a diagram as {path.name!r}; use one of the suffixes {', '.join(SUFFIXES)}")
         content = self.mermaid().encode() if suffix == ".mmd" else self._rendered(suffix[1:])
-        write_whole(path, content)
+        write_atomically(path, content)
 
     def _rendered(self, kind: str) -> bytes:
         from problog4fairness.program.diagram.plotting import render

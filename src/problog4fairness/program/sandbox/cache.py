@@ -156,7 +156,7 @@ def _read(path: Path) -> bytes:
 
 def store(task: str, text: str, result: Any) -> None:
     """Keep a result; written whole or not at all."""
-    from problog4fairness.data import write_whole
+    from problog4fairness.data import write_atomically
 
     payload = json.dumps(result)
     if len(payload) > LARGEST:
@@ -164,7 +164,7 @@ def store(task: str, text: str, result: Any) -> None:
     path = _path(task, text)
     with suppress(OSError, P4FError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps({"digest": _digest(payload), "payload": payload}))
+        write_atomically(path, json.dumps({"digest": _digest(payload), "payload": payload}))
         _prune(path.parent)
 
 

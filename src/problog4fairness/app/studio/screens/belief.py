@@ -19,7 +19,7 @@ from problog4fairness.app.studio.parts import box, columns, guarded, heading, le
 from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.beliefs import MARK, Belief, Label, Question, belief_text, read_belief
-from problog4fairness.data import Roles, write_whole
+from problog4fairness.data import Roles, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram
 
@@ -242,7 +242,7 @@ class _Screen:
         except (P4FError, OSError) as error:
             if turn != self.turn:
                 return
-            write_whole(self.project.path(DRAFT), program)
+            write_atomically(self.project.path(DRAFT), program)
             self._complain(error)
             return
         if turn != self.turn:
