@@ -165,6 +165,10 @@ class Grouping:
         """Whether the group of every row is known."""
         return bool(((self.shares == 0) | (self.shares == 1)).all())
 
+    def with_all(self) -> Grouping:
+        """The groups, and everybody as one more, called ``all``."""
+        return Grouping(self.name, (*self.groups, "all"), np.column_stack([self.shares, np.ones(len(self.shares))]))
+
     def require_two(self) -> None:
         """Raise the error that says that there is nobody to compare people with."""
         names = [name for name, people in zip(self.groups, self.shares.sum(axis=0), strict=True) if people > 0]

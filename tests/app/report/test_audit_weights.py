@@ -9,8 +9,8 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.app.report.changes import audited_quality
 from problog4fairness.app.report.facts import collect
+from problog4fairness.app.report.groups import calibration, confusion
 from problog4fairness.app.report.review import checked_queue
-from problog4fairness.app.report.sections.groups import calibration, confusion
 from problog4fairness.data import Grouping, Rows
 from problog4fairness.evaluation import Gain
 from problog4fairness.metrics import decide, scores
@@ -47,13 +47,13 @@ def printed(chosen, sample, chance):
     """What a report and a comparison print from these rows, by name."""
     frame = PEOPLE.iloc[chosen].reset_index(drop=True)
     rows = Rows(frame, ("x",), recorded=frame["granted"].to_numpy(), fair=frame["repaid"].to_numpy())
-    way = Grouping("poor_area", ("0", "1"), np.eye(2)[frame["poor_area"]])
+    grouping = Grouping("poor_area", ("0", "1"), np.eye(2)[frame["poor_area"]])
     own, group = chance[chosen], frame["poor_area"].to_numpy()
     decided = decide(own)
     found = {}
-    for name, row in audited_quality(way, rows, decided, sample).iterrows():
+    for name, row in audited_quality(grouping, rows, decided, sample).iterrows():
         found |= {(name, kind): row[kind] for kind in row.index if not kind.endswith(("rows", "judged", "low", "high"))}
-    table = confusion(way, rows, decided, sample)
+    table = confusion(grouping, rows, decided, sample)
     found |= {(name, kind): share for name, row in table.iterrows() for kind, share in (row / row.sum()).items()}
     found |= {("labels", "disparity"): scores(rows.fair, rows.fair, group, audit=sample)["disparity"]}
     found |= {("model", kind): value for kind, value in scores(rows.fair, own, group, audit=sample).items()}
@@ -82,16 +82,16 @@ def test_random_and_planned_audits_agree_about_every_number_that_is_printed():
 def test_a_planned_audit_without_its_weights_is_far_off():
     rng = np.random.default_rng(2)
     chosen, sample = audited(rng, True, rows=1200)
-    way = Grouping("poor_area", ("0", "1"), np.eye(2)[PEOPLE["poor_area"].iloc[chosen]])
+    grouping = Grouping("poor_area", ("0", "1"), np.eye(2)[PEOPLE["poor_area"].iloc[chosen]])
     frame = PEOPLE.iloc[chosen]
     rows = Rows(
         frame.reset_index(drop=True), ("x",), recorded=frame["granted"].to_numpy(), fair=frame["repaid"].to_numpy()
     )
     right = float((PEOPLE["granted"] == PEOPLE["repaid"]).mean())
-    found = audited_quality(way, rows, rows.recorded, sample).loc["all"]
+    found = audited_quality(grouping, rows, rows.recorded, sample).loc["all"]
     assert found["record_right"] == pytest.approx(right, abs=0.02)
     poor = PEOPLE["poor_area"] == 1
-    fair = audited_quality(way, rows, rows.recorded, sample).loc["1", "fair"]
+    fair = audited_quality(grouping, rows, rows.recorded, sample).loc["1", "fair"]
     assert fair == pytest.approx(PEOPLE["repaid"][poor].mean(), abs=0.05)
     gap = PEOPLE.groupby("poor_area")["repaid"].mean()
     labels = scores(rows.fair, rows.fair, frame["poor_area"].to_numpy(), audit=sample)["disparity"]
@@ -149,10 +149,10 @@ def test_calibration_is_weighted():
     chosen, sample = audited(np.random.default_rng(5), True, rows=1200)
     frame = PEOPLE.iloc[chosen].reset_index(drop=True)
     rows = Rows(frame, ("x",), fair=frame["repaid"].to_numpy())
-    way = Grouping("all", ("all",), np.ones((len(frame), 1)))
+    grouping = Grouping("all", ("all",), np.ones((len(frame), 1)))
     chance = 1 / (1 + np.exp(-1.5 * frame["x"].to_numpy() - 0.8))  # as the labels were drawn
-    found = calibration(way, rows, chance, sample)
-    assert ((found["low"] <= found["said"]) & (found["said"] <= found["high"])).sum() >= 4
+    found = calibration(grouping, rows, chance, sample)
+    assert ((found["low"] <= found["predicted"]) & (found["predicted"] <= found["high"])).sum() >= 4
 
 
 def test_the_review_list_is_judged_by_rows_that_were_not_learned_from():

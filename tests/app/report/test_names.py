@@ -77,7 +77,7 @@ def test_parameters_are_told_with_the_labels_that_the_data_have(loans, values, n
     ],
 )  # fmt: skip
 def test_only_whole_values_are_named(text, said):
-    assert Names.of(NAMES, "granted").said(text) == said
+    assert Names.of(NAMES, "granted").translated(text) == said
 
 
 def test_names_are_typed_as_column_value_words():
@@ -95,5 +95,5 @@ def test_names_cannot_inject():
 
 def test_a_label_that_begins_another_one():
     names = replace(Names.of({"mark": {"pass": "a pass", "pass with merit": "a merit"}}), label="mark")
-    assert names.said("12% have a fair pass with merit.") == "12% should have a merit."
-    assert names.said("12% have a fair pass.") == "12% should have a pass."
+    assert names.translated("12% have a fair pass with merit.") == "12% should have a merit."
+    assert names.translated("12% have a fair pass.") == "12% should have a pass."

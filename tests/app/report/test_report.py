@@ -229,7 +229,7 @@ def test_amounts_that_are_no_probabilities_are_on_the_page(loans):
 
 
 def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatch):
-    from problog4fairness.app.report import refits as module
+    from problog4fairness.app.report import evidence as module
 
     monkeypatch.setattr(module, "MOST_ROWS", 150)
     monkeypatch.setattr(module, "FOLDS", 2)
@@ -346,7 +346,7 @@ def test_stated_parameters_have_no_interval_in_any_sentence(loans):
 
 
 def test_parameters_that_are_not_varied_are_named(loans, model, monkeypatch):
-    from problog4fairness.app.report import refits as module
+    from problog4fairness.app.report import evidence as module
 
     monkeypatch.setattr(module, "MOST_PARAMETERS", 3)
     report = p4f.report(model, loans.loans, recorded="granted", comparison=False)

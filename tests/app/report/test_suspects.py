@@ -45,8 +45,8 @@ def test_people_alike_are_of_other_groups():
     frame = pd.DataFrame({"x": [0.0] * 30 + [5.0] * 30, "group": [0, 1] * 30})
     recorded = ((frame["x"] == 5) & (frame["group"] == 0)).astype(int).to_numpy()
     rows = Rows(frame, ("x", "group"), recorded=recorded)
-    way = Grouping("group", ("group = 0", "group = 1"), np.eye(2)[frame["group"]])
-    found = neighbours(rows, way, np.array([31, 1, 30]))
+    grouping = Grouping("group", ("group = 0", "group = 1"), np.eye(2)[frame["group"]])
+    found = neighbours(rows, grouping, np.array([31, 1, 30]))
     assert found[0] == pytest.approx(15 / 25)
     assert found[1] == pytest.approx(10 / 25)
     assert found[2] == 0

@@ -6,8 +6,7 @@ import re
 
 from matplotlib.figure import Figure
 
-from problog4fairness.app.report.markup import Markup, tag, text
-from problog4fairness.app.report.svg import inline, page_style
+from problog4fairness.app.report.markup import Markup, inline, page_style, tag, text
 
 
 def drawn(title: str = "a title") -> Figure:

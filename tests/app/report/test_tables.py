@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.report import refits, tables
+from problog4fairness.app.report import build, evidence
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Network
 from tests.app.report.pages import quick
@@ -22,7 +22,7 @@ def test_the_report_compares_with_the_model_itself(loans, monkeypatch):
         asked.update(options, rows=rows, model=model)
         raise P4FError("not now")
 
-    monkeypatch.setattr(refits, "compare_rows", compare_rows)
+    monkeypatch.setattr(evidence, "compare_rows", compare_rows)
     model = p4f.DebiasedClassifier(BELIEF, Network(hidden=(3,), max_epochs=1), favourable=0, random_state=0)
     model.fit(loans.loans.drop(columns="granted"), loans.loans["granted"])
     found = p4f.report(model, loans.loans, sensitivity=False)
@@ -36,13 +36,13 @@ def test_an_audit_beside_the_data_needs_no_table_of_its_own(loans):
     model = p4f.DebiasedClassifier(BELIEF, **quick(max_epochs=1))
     model.fit(data.drop(columns=["granted", "repaid"]), data["granted"])
     off = {"comparison": False, "sensitivity": False}
-    report = tables.report_tables(model, data, fair="repaid", favourable="good", **off)
+    report = build.report_tables(model, data, fair="repaid", favourable="good", **off)
     assert report.audited.loc["all", "fair"] == pytest.approx(loans.audit["repaid"].mean())
-    assert tables.report_tables(model, data, **off).audited is None
+    assert build.report_tables(model, data, **off).audited is None
     with pytest.raises(P4FError, match="by fair="):
-        tables.report_tables(model, data, audit=data, **off)
+        build.report_tables(model, data, audit=data, **off)
     with pytest.raises(P4FError, match="column 'income' cannot be the fair label"):
-        tables.report_tables(model, data, fair="income", **off)
+        build.report_tables(model, data, fair="income", **off)
     empty = pytest.warns(p4f.data.FileWarning, match="200 missing")
     with pytest.raises(P4FError, match="no row has a value in each of"), empty:
-        tables.report_tables(model, data.assign(granted=pd.NA), **off)
+        build.report_tables(model, data.assign(granted=pd.NA), **off)

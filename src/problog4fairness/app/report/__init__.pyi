@@ -1,13 +1,11 @@
-from .build import Report, report
+from .build import Report, report, review_table
 from .bundle import FLAGS, Inputs, verify, write_bundle
+from .evidence import learner_name
 from .facts import collect
-from .markup import Markup, plain, tag
+from .markup import VARIABLES, Markup, inline, plain, tag
 from .names import Names
-from .refits import learner_name
 from .review import write_queue
 from .stored import COMPARISON_FILES, read_comparison, save_comparison
-from .svg import VARIABLES, inline
-from .tables import review_table
 
 __all__ = [
     "COMPARISON_FILES",

@@ -14,25 +14,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.app.report import refits, sections
-from problog4fairness.app.report.changes import draw_changes
-from problog4fairness.app.report.facts import Facts, collect
+from problog4fairness.app.report.belief import belief_section, learner_section, parameters_section
+from problog4fairness.app.report.changes import changes_section, draw_changes
+from problog4fairness.app.report.evidence import compared, comparison_section, sampled, sensitivity_section, varied
+from problog4fairness.app.report.facts import Facts, clean, collect, fair_labels, recorded_column
+from problog4fairness.app.report.groups import groups_section
 from problog4fairness.app.report.markup import page
 from problog4fairness.app.report.names import Names
-from problog4fairness.app.report.record import Record, record_section
-from problog4fairness.app.report.review import write_queue
-from problog4fairness.app.report.sections.limits import limits, warnings_of
-from problog4fairness.app.report.sections.summary import summary
+from problog4fairness.app.report.record import Record, card_section, glossary_section, record_section
+from problog4fairness.app.report.review import Review, review_section, write_queue
+from problog4fairness.app.report.summary import limits, limits_section, summary, summary_section, warnings_of
+from problog4fairness.app.report.uncertainty import check_section, uncertainty_section
 from problog4fairness.audit import Audit
-from problog4fairness.data import is_frame, to_frame, write_atomically
+from problog4fairness.data import check_column, is_frame, to_frame, write_atomically
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import DebiasedClassifier
+from problog4fairness.estimators import DebiasedClassifier, read_audit
 from problog4fairness.evaluation import Comparison
 from problog4fairness.robustness import Sensitivity
 from problog4fairness.statistics import count, in_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# The column of an audited row's number while rows are left out.
+_PLACE = "p4f_place"
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,30 +181,83 @@ def report(
     """
     data, audit = (to_frame(table) if is_frame(table) else table for table in (data, audit))
     facts = collect(clf, data, audit, fair, recorded)
-    sample, notes = refits.sampled(facts, seed)
+    sample, notes = sampled(facts, seed)
     problems: list[str] = []
-    compared = comparison if isinstance(comparison, Comparison) else None
-    if comparison and compared is None:
+    comparing = comparison if isinstance(comparison, Comparison) else None
+    if comparison and comparing is None:
         try:
-            compared = refits.compared(facts, sample, seed)
+            comparing = compared(facts, sample, seed)
         except P4FError as error:
             problems.append(f"The comparison with other methods could not be made: {error}")
-    varied = sensitivity if isinstance(sensitivity, Sensitivity) else None
-    if sensitivity and varied is None:
+    varying = sensitivity if isinstance(sensitivity, Sensitivity) else None
+    if sensitivity and varying is None:
         try:
-            varied = refits.varied(facts, sample)
+            varying = varied(facts, sample)
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be computed: {error}")
     made = record if isinstance(record, Record) else Record(**(record or {}))
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
-    return _written(facts, compared, varied, [*warnings_of(facts), *problems], notes, called, replace(made, seed=seed))
+    warnings = [*warnings_of(facts), *problems]
+    return _written(facts, comparing, varying, warnings, notes, called, replace(made, seed=seed))
+
+
+def report_tables(
+    model: DebiasedClassifier,
+    data: pd.DataFrame,
+    *,
+    audit: pd.DataFrame | Audit | None = None,
+    fair: str | None = None,
+    recorded: str | None = None,
+    favourable: object = None,
+    record: Record | None = None,
+    **options: Any,
+) -> Report:
+    """:func:`~problog4fairness.report` on tables as they were read.
+
+    Without ``audit``, rows of ``data`` with a fair label are the audited ones. ``favourable`` is the favourable value
+    of the fair label, where that is written in another way than the recorded one. How many rows were left out is noted
+    in the sources of the record.
+    """
+    column = recorded_column(model, recorded)
+    taken = {*model.belief_.sensitive_columns, *model.feature_names_in_}
+    for name, role in ((column, "recorded"), (fair, "fair")):
+        if name in taken or (fair == column and role == "fair"):
+            raise P4FError(f"column {name!r} cannot be the {role} label: the model knows it as something else")
+    check_column(data, column, "recorded label", "recorded")
+    if audit is None and fair is not None:
+        audit = data
+    if audit is not None:
+        known = read_audit(audit, fair)
+        fair = known.fair[0]
+        rows = clean(model, known.frame.assign(**{_PLACE: np.arange(len(known))}), column)
+        audit = known.take(rows.pop(_PLACE).to_numpy())
+        audit = replace(audit, frame=rows.assign(**{fair: fair_labels(model, rows, fair, favourable)}))
+    cleaned = clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
+    why = f"no {' or '.join([column, *model.belief_.sensitive_columns])}"
+    kept = {"data": len(cleaned), "audit": len(audit) if audit is not None else 0}
+    made = record or Record()
+    sources = [
+        replace(source, left_out={why if source.role == "data" else "not audited": source.rows - kept[source.role]})
+        if source.rows is not None and source.role in kept
+        else source
+        for source in made.sources
+    ]
+    made = replace(made, sources=sources)
+    return report(model, cleaned, audit=audit, fair=fair, recorded=column, record=made, **options)
+
+
+def review_table(model: DebiasedClassifier, data: pd.DataFrame, *, recorded: str | None = None) -> Review:
+    """The rows for review of a table as it was read, without the rest of a report."""
+    column = recorded_column(model, recorded)
+    check_column(data, column, "recorded label", "recorded")
+    return collect(model, clean(model, data, column), None, None, column).review
 
 
 def _written(
     facts: Facts,
-    compared: Comparison | None,
-    varied: Sensitivity | None,
-    warned: list[str],
+    comparison: Comparison | None,
+    sensitivity: Sensitivity | None,
+    warnings: list[str],
     notes: list[str],
     names: Names,
     made: Record,
@@ -207,26 +265,31 @@ def _written(
     label = facts.label
     heading = made.title or f"Fair decisions on {label.column}: what the model believes and changes"
     concerns = [f"{concern[:1].upper()}{concern[1:]}." for concern in facts.model.concerns_]
-    opening = summary(facts, compared)
+    opening = summary(facts, comparison)
     same_rows = facts.overlap is not None and facts.estimated
     parts = [
-        ("summary", "Summary", sections.opening(opening)),
-        ("limits", "Limits and warnings", sections.limitations(concerns, warned, limits(facts, notes))),
-        ("belief", "The belief", sections.belief(facts)),
-        ("parameters", "Parameters and their uncertainty", sections.parameters(facts)),
-        ("learner", "Learner", sections.learner(facts)),
-        ("changes", "What the model changes", sections.changed(facts, names)),
-        ("groups", "Confusion matrix and calibration, by group", sections.by_group(facts, names)),
-        ("comparison", "Comparison with other methods", compared and sections.comparison(compared, same_rows)),
-        ("sensitivity", "Sensitivity to each parameter", varied and sections.sensitivity(facts, varied, names)),
-        ("doubts", "Do the data contradict the belief?", sections.checked(facts, made.seed)),
-        ("uncertainty", "Uncertainty", sections.uncertainty(facts, names, made.seed)),
-        ("suspects", "Likely mislabelled rows", sections.suspects(facts)),
+        ("summary", "Summary", summary_section(opening)),
+        ("limits", "Limits and warnings", limits_section(concerns, warnings, limits(facts, notes))),
+        ("belief", "The belief", belief_section(facts)),
+        ("parameters", "Parameters and their uncertainty", parameters_section(facts)),
+        ("learner", "Learner", learner_section(facts)),
+        ("changes", "What the model changes", changes_section(facts, names)),
+        ("groups", "Confusion matrix and calibration, by group", groups_section(facts, names)),
+        ("comparison", "Comparison with other methods", comparison and comparison_section(comparison, same_rows)),
+        (
+            "sensitivity",
+            "Sensitivity to each parameter",
+            sensitivity and sensitivity_section(facts, sensitivity, names),
+        ),
+        ("check", "Do the data contradict the belief?", check_section(facts, made.seed)),
+        ("uncertainty", "Uncertainty", uncertainty_section(facts, names, made.seed)),
+        ("suspects", "Likely mislabelled rows", review_section(facts)),
         ("record", "Record", record_section(facts, made)),
     ]
     shown = [(name, title, content) for name, title, content in parts if content]
-    shown.append(("card", "Model card", sections.card(facts, made, {name: title for name, title, _ in shown})))
-    shown.append(("glossary", "Glossary", sections.glossary()))
+    titles = {name: title for name, title, _ in shown}
+    shown.append(("card", "Model card", card_section(facts, made, titles)))
+    shown.append(("glossary", "Glossary", glossary_section()))
     audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
     about = (
         f"{count(len(facts.data), 'row')} of recorded data{audited}; the label is {label.column}, with {label.good} as "
@@ -242,12 +305,12 @@ def _written(
         parameters=_parameters(facts),
         changes=_all_groups([division.changes for division in facts.divisions]),
         audited=_all_groups([division.audited for division in facts.divisions if division.audited is not None]),
-        comparison=compared,
-        sensitivity=varied,
+        comparison=comparison,
+        sensitivity=sensitivity,
         suspects=facts.review.shown,
         queue=facts.review.table,
-        summary=tuple(map(names.said, opening)),
-        warnings=tuple(map(names.said, warned)),
+        summary=tuple(map(names.translated, opening)),
+        warnings=tuple(map(names.translated, warnings)),
         concerns=tuple(concerns),
         good=label.good,
         names=names,

@@ -11,12 +11,11 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from problog4fairness.app.report.build import Report
+from problog4fairness.app.report.build import Report, report_tables
+from problog4fairness.app.report.evidence import learner_name
 from problog4fairness.app.report.names import Names
 from problog4fairness.app.report.record import Record, Source, sha256
-from problog4fairness.app.report.refits import learner_name
 from problog4fairness.app.report.stored import COMPARISON_FILES, read_comparison, save_comparison
-from problog4fairness.app.report.tables import report_tables
 from problog4fairness.data import MEBIBYTE, inside, parse_json, read_file, read_table, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, stated_audit

@@ -10,9 +10,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from problog4fairness.app.report.markup import Content, Markup, figure, join, printable, stacked, table, tag
+from problog4fairness.app.report.markup import (
+    Content,
+    Markup,
+    figure,
+    inline,
+    join,
+    page_style,
+    printable,
+    stacked,
+    table,
+    tag,
+)
 from problog4fairness.app.report.names import Names
-from problog4fairness.app.report.svg import inline, page_style
 from problog4fairness.audit import Audit
 from problog4fairness.data import Codes, Grouping, Rows
 from problog4fairness.metrics import difference_interval
@@ -31,7 +41,7 @@ MARKS = {
 }
 
 
-def changes(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+def changes(grouping: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
     """A row for each group, and one for all; ``decisions`` are labels by their position.
 
     ``recorded`` and ``decided`` are shares of favourable labels, ``raised`` and ``lowered`` the shares of decisions
@@ -45,10 +55,10 @@ def changes(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
         "raised": decided & ~recorded,
         "lowered": recorded & ~decided,
     }
-    return _by_group(way, {name: (values, None) for name, values in measures.items()})
+    return _by_group(grouping, {name: (values, None) for name, values in measures.items()})
 
 
-def audited_quality(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
+def audited_quality(grouping: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
     """A row for each group, and one for all: shares of favourable labels, and of decisions and records that are right.
 
     All are estimates for the people that the audited rows were sampled from, weighted by the design. ``rows`` counts
@@ -65,29 +75,29 @@ def audited_quality(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) 
     }
     if rows.recorded is not None:
         measures["record_right"] = (rows.recorded == rows.fair, None)
-    table = _by_group(way, measures, sample)
-    table.insert(1, "judged", np.column_stack([way.shares, np.ones(len(rows))])[judged].sum(axis=0))
+    table = _by_group(grouping, measures, sample)
+    table.insert(1, "judged", grouping.with_all().shares[judged].sum(axis=0))
     return table
 
 
-def disparities(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+def disparities(grouping: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
     """The difference of shares of favourable labels on record and as decided, with Newcombe's interval.
 
     Of two groups that of the sensitive one minus that of the other, of more the largest.
     """
-    differences = [_difference(way, _favourable(rows, codes)) for codes in (rows.recorded, decisions)]
+    differences = [_difference(grouping, _favourable(rows, codes)) for codes in (rows.recorded, decisions)]
     return pd.DataFrame(differences, columns=["value", "low", "high"], index=["recorded", "decided"])
 
 
-def _difference(way: Grouping, values: Bools) -> tuple[float, float, float]:
-    means = way.means(values.astype(np.float64))
+def _difference(grouping: Grouping, values: Bools) -> tuple[float, float, float]:
+    means = grouping.means(values.astype(np.float64))
     if np.isnan(means).any():
         return np.nan, np.nan, np.nan
     low, high = (0, 1) if len(means) == 2 else (int(means.argmin()), int(means.argmax()))
-    if not way.certain:
+    if not grouping.certain:
         return float(means[high] - means[low]), np.nan, np.nan
-    total = way.shares.sum(axis=0).round().astype(int)
-    chosen = (values @ way.shares).round().astype(int)
+    total = grouping.shares.sum(axis=0).round().astype(int)
+    chosen = (values @ grouping.shares).round().astype(int)
     interval = difference_interval(int(chosen[high]), int(total[high]), int(chosen[low]), int(total[low]))
     return interval.value, interval.low, interval.high
 
@@ -98,14 +108,14 @@ def _favourable(rows: Rows, codes: Codes | None) -> Bools:
 
 
 def _by_group(
-    way: Grouping, measures: dict[str, tuple[Bools, Bools | None]], sample: Audit | None = None
+    grouping: Grouping, measures: dict[str, tuple[Bools, Bools | None]], sample: Audit | None = None
 ) -> pd.DataFrame:
-    everybody = np.ones((len(way.shares), 1))
-    shares = np.column_stack([way.shares, everybody])
-    frame = pd.DataFrame({"rows": shares.sum(axis=0)}, index=pd.Index([*way.groups, "all"], name="group"))
+    everybody = grouping.with_all()
+    shares = everybody.shares
+    frame = pd.DataFrame({"rows": shares.sum(axis=0)}, index=pd.Index(everybody.groups, name="group"))
     for name, (values, among) in measures.items():
         weights = shares if among is None else shares * among[:, None]
-        if sample is not None and way.certain:
+        if sample is not None and grouping.certain:
             estimates = [sample.mean(values, weights[:, column] > 0) for column in range(shares.shape[1])]
         else:
             weights = weights if sample is None else weights * sample.weights[:, None]
@@ -146,11 +156,11 @@ def draw_changes(changes: pd.DataFrame, audited: pd.DataFrame | None, good: str,
             axes.hlines(places, low, high, colors=colour, linewidth=2)
             axes.plot(value, places, color=colour, marker=marker, linestyle="none", markersize=7, label=name)
         # Whatever a group is called, its label must fit beside the figure and into an SVG file.
-        axes.set_yticks(range(len(groups)), [_tick(names.said(group)) for group in groups])
+        axes.set_yticks(range(len(groups)), [_tick(names.translated(group)) for group in groups])
         axes.set_ylim(-0.6, len(groups) - 0.4)
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        axes.set_xlabel(f"share with {names.said(good)}")
+        axes.set_xlabel(f"share with {names.translated(good)}")
         axes.grid(axis="x", alpha=0.4, linewidth=0.6)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
@@ -164,12 +174,12 @@ def _tick(name: str) -> str:
     return "\n".join([*lines[:1], textwrap.shorten(" ".join(lines[1:]), 22)]) if len(lines) > 1 else lines[0]
 
 
-def changed(facts: Facts, names: Names) -> Markup:
+def changes_section(facts: Facts, names: Names) -> Markup:
     """What the model changes, by group."""
     parts: list[Content] = []
     for number, division in enumerate(facts.divisions):
         if len(facts.divisions) > 1:
-            parts.append(tag("h3", f"By {division.way.name}"))
+            parts.append(tag("h3", f"By {division.grouping.name}"))
         drawing = draw_changes(division.changes, division.audited, facts.label.good, names)
         alternative = f"Share with {facts.label.good} by group. " + " ".join(_figure_words(division))
         caption = f"Share of people with {facts.label.good}; lines are 95% intervals."
@@ -194,7 +204,7 @@ def _cell(row: pd.Series, name: str) -> Markup:
     return stacked(percent(value), "" if np.isnan(value) else percent_range(row[f"{name}_low"], row[f"{name}_high"]))
 
 
-def _sensitive_first(frame: pd.DataFrame) -> pd.DataFrame:
+def sensitive_first(frame: pd.DataFrame) -> pd.DataFrame:
     """Groups in the order of the figure, and everybody last; everybody alone where there is one group."""
     groups = range(len(frame) - 2, -1, -1) if len(frame) > 2 else ()
     return frame.iloc[[*groups, len(frame) - 1]]
@@ -204,16 +214,16 @@ def _change_table(division: Division, good: str) -> Markup:
     kinds = ("recorded", "decided", "raised", "lowered")
     rows: list[list[Content]] = [
         [str(group), count(row.rows), *(_cell(row, kind) for kind in kinds)]
-        for group, row in _sensitive_first(division.changes).iterrows()
+        for group, row in sensitive_first(division.changes).iterrows()
     ]
     gaps = division.disparities
-    if len(division.way.groups) > 1:
-        name = "difference, in points" if len(division.way.groups) == 2 else "largest difference, in points"
+    if len(division.grouping.groups) > 1:
+        name = "difference, in points" if len(division.grouping.groups) == 2 else "largest difference, in points"
         shown = [
-            stacked(points(gap.value), f"{points(gap.low)} to {points(gap.high)}" if division.way.certain else "")
+            stacked(points(gap.value), f"{points(gap.low)} to {points(gap.high)}" if division.grouping.certain else "")
             for gap in (gaps.loc["recorded"], gaps.loc["decided"])
         ]
-        if len(division.way.groups) > 2:
+        if len(division.grouping.groups) > 2:
             shown = [
                 stacked(group_rows, division.furthest(kind)) for group_rows, kind in zip(shown, kinds, strict=False)
             ]
@@ -223,7 +233,7 @@ def _change_table(division: Division, good: str) -> Markup:
         f"Share with {good} on record and as decided; raised and lowered are decisions that differ from the record "
         "in either direction"
     )
-    if len(division.way.groups) > 2:
+    if len(division.grouping.groups) > 2:
         caption += "; the largest difference was picked among several, which its interval does not allow for"
     return table(header, rows, caption=caption, numbers=(1, 2, 3, 4, 5))
 
@@ -234,7 +244,7 @@ def _audit_table(audited: pd.DataFrame, facts: Facts) -> Markup:
     kinds = {kind: name for kind, name in kinds.items() if kind in audited and (kind != "accuracy" or facts.judged)}
     rows = [
         [str(group), count(row.rows), *(_cell(row, kind) for kind in kinds)]
-        for group, row in _sensitive_first(audited).iterrows()
+        for group, row in sensitive_first(audited).iterrows()
     ]
     header = ["Group", "Audited rows", *kinds.values()]
     text = "Estimated from the audited rows" if facts.sample is None else f"Estimated from {facts.sample.describe()}"

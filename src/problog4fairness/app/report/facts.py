@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,20 @@ from problog4fairness.app.report.changes import audited_quality, changes, dispar
 from problog4fairness.app.report.review import QueueCheck, Review, checked_queue, review
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
-from problog4fairness.data import Codes, Floats, Grouping, Rows, label_codes, positions
+from problog4fairness.data import (
+    Codes,
+    Floats,
+    Grouping,
+    Rows,
+    complete_rows,
+    find_labels,
+    label_codes,
+    plain,
+    plain_feature,
+    positions,
+    recode,
+    values_of,
+)
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, new_rows, sampled_audit
 from problog4fairness.metrics import decide
@@ -28,7 +41,7 @@ if TYPE_CHECKING:
 class Division:
     """What the model changes for one sensitive variable: shares by group, disparities, and what the audit says."""
 
-    way: Grouping
+    grouping: Grouping
     changes: pd.DataFrame
     disparities: pd.DataFrame
     audited: pd.DataFrame | None
@@ -98,13 +111,11 @@ def collect(
 ) -> Facts:
     """Predict, count and compare; the parameters are those of :func:`~problog4fairness.report`."""
     check_is_fitted(model)
-    column = recorded or model.recorded_
-    if column is None:
-        raise P4FError("name the column of the recorded label by recorded=...; the model does not know it")
+    column = recorded_column(model, recorded)
     kept = _labelled(data, column, "the data")
     rows = coded(model, kept, "the data", recorded=column)
-    ways = groupings(model, rows)
-    judged: list[pd.DataFrame | None] = [None] * len(ways)
+    groupings = groupings_of(model, rows)
+    judged: list[pd.DataFrame | None] = [None] * len(groupings)
     overlap, queue = None, None
     audit_rows, audit_chances, sample, learned = None, None, None, 0
     if audit is not None:
@@ -115,15 +126,15 @@ def collect(
         audit_rows, frame = _audited(model, audit, fair, column)
         audit_chances, seen = held_out_proba(model, audit_rows, frame)
         learned = int(seen.sum())
-        judged = [*_judged(model, audit_rows, audit_chances, ways, sample)]
+        judged = [*_judged(model, audit_rows, audit_chances, groupings, sample)]
         queue = checked_queue(model, audit_rows, audit_chances, seen, sample)
         overlap = int((positions(kept, audit, leave_out=[fair])[0] >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
-    found, chances = review(model, rows, kept[shown], ways[0])
+    found, chances = review(model, rows, kept[shown], groupings[0])
     decided = decide(chances)
     divisions = [
-        Division(way, changes(way, rows, decided), disparities(way, rows, decided), quality)
-        for way, quality in zip(ways, judged, strict=True)
+        Division(grouping, changes(grouping, rows, decided), disparities(grouping, rows, decided), quality)
+        for grouping, quality in zip(groupings, judged, strict=True)
     ]
     label = Label(column, tuple(model.classes_.tolist()))
     dropped = len(data) - len(kept)
@@ -151,13 +162,14 @@ def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded
 
 
 def _judged(
-    model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping], sample: Audit
+    model: DebiasedClassifier, rows: Rows, chances: Floats, groupings: list[Grouping], sample: Audit
 ) -> list[pd.DataFrame]:
-    """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
-    quality = [audited_quality(way, rows, decisions(chances), sample) for way in groupings(model, rows)]
+    """By sensitive variable, how often decisions on audited rows are right, for all ``groupings`` of the data."""
+    quality = [audited_quality(grouping, rows, decisions(chances), sample) for grouping in groupings_of(model, rows)]
     # Nobody of a group may have been audited.
     nobody = {"rows": 0, "judged": 0}
-    return [frame.reindex([*way.groups, "all"]).fillna(nobody) for frame, way in zip(quality, ways, strict=True)]
+    pairs = zip(quality, groupings, strict=True)
+    return [frame.reindex([*grouping.groups, "all"]).fillna(nobody) for frame, grouping in pairs]
 
 
 def decisions(chances: Floats) -> Codes:
@@ -185,8 +197,8 @@ def coded(
     )
 
 
-def groupings(model: DebiasedClassifier, rows: Rows) -> list[Grouping]:
-    """The ways to divide rows by the model's belief; all rows in one group where it names none."""
+def groupings_of(model: DebiasedClassifier, rows: Rows) -> list[Grouping]:
+    """The groups of each sensitive variable of the belief; all rows in one group where it names none."""
     return model.belief_.groupings(rows) or [Grouping("everybody", ("everybody",), np.ones((len(rows), 1)))]
 
 
@@ -210,3 +222,39 @@ def require_columns(frame: pd.DataFrame, columns: list[str], where: str) -> None
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise P4FError(f"no column {missing[0]!r} in {where}; {among(missing[0], frame.columns)}")
+
+
+def recorded_column(model: DebiasedClassifier, recorded: str | None) -> str:
+    """The column of the recorded label: as it was named, or as it was called in training."""
+    column = recorded or model.recorded_
+    if column is None:
+        raise P4FError("name the column of the recorded label by recorded=...; the model does not know it")
+    return column
+
+
+def clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:
+    """A copy in which labels and groups are written as the model knows them; rows without them are left out."""
+    belief = model.belief_
+    sensitive, features = (
+        [c for c in names if c in frame.columns] for names in (belief.sensitive_columns, belief.features)
+    )
+    labels = [recorded] if recorded in frame.columns else []
+    kept = complete_rows(frame, [*sensitive, *labels])
+    cleaned: dict[str, Any] = {name: plain_feature(kept[name]) for name in features}
+    for name in sensitive:
+        values = values_of(kept[name])
+        cleaned[name] = recode(kept[name], values, values, "sensitive variable")
+    classes = model.classes_.tolist()
+    for name in labels:
+        cleaned[name] = recode(kept[name], [plain(value) for value in classes], classes, "recorded label")
+    return kept.assign(**cleaned)
+
+
+def fair_labels(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, favourable: object) -> Any:
+    """The fair label in the values of the recorded one."""
+    classes = model.classes_.tolist()
+    known = [plain(value) for value in classes]
+    if len(classes) > 2 or set(values_of(audit[fair])) <= set(known):
+        return recode(audit[fair], known, classes, "fair label")
+    pair, _ = find_labels(audit, fair, None, favourable)
+    return recode(audit[fair], pair, classes, "fair label")

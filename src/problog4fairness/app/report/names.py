@@ -67,15 +67,15 @@ class Names:
             named[f"{column.strip()} = {value.strip()}"] = words.strip().strip("\"'")
         return cls(named)
 
-    def said(self, text: str) -> str:
+    def translated(self, text: str) -> str:
         """A text with the names in it.
 
         >>> names = Names.of({"poor_area": {1: "applicants from poor areas"}, "granted": {1: "a loan"}}, "granted")
-        >>> names.said("Of the people with poor_area = 1 who should have granted = 1, 41% had none.")
+        >>> names.translated("Of the people with poor_area = 1 who should have granted = 1, 41% had none.")
         'Of the applicants from poor areas who should have a loan, 41% had none.'
-        >>> names.said("Where poor_area = 1, the record is right.")
+        >>> names.translated("Where poor_area = 1, the record is right.")
         'For applicants from poor areas, the record is right.'
-        >>> names.said("Of the people with poor_area = 1 and a fair 1, 32% were recorded as 1.")
+        >>> names.translated("Of the people with poor_area = 1 and a fair 1, 32% were recorded as 1.")
         'Of the applicants from poor areas who should have a loan, 32% were recorded with a loan.'
         """
         return self._replaced(text, lambda part: part)

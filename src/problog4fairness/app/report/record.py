@@ -168,7 +168,7 @@ def _signatures(stated: Mapping[str, str]) -> Markup:
 ASKED = (
     ("Assumptions on what the data measure and represent", ("belief", "limits")),
     ("Origin of the data, and how they were labelled", ("record", "belief")),
-    ("Examination for bias that may harm people or discriminate", ("changes", "groups", "doubts")),
+    ("Examination for bias that may harm people or discriminate", ("changes", "groups", "check")),
     ("Measures to detect, prevent and mitigate it", ("belief", "learner", "comparison")),
     ("Gaps and shortcomings of the data", ("limits", "parameters")),
     ("Provenance: files, versions, settings, how to make it again", ("record",)),
@@ -193,7 +193,7 @@ GLOSSARY = {
 }  # fmt: skip
 
 
-def card(facts: Facts, made: Record, sections: Mapping[str, str]) -> Markup:
+def card_section(facts: Facts, made: Record, sections: Mapping[str, str]) -> Markup:
     """Model card, and the table of what is asked for; ``sections`` are the headings of those that are on the page."""
     learned = learner_facts(facts.model)["learner"]
     audited: Content = "none"
@@ -204,7 +204,7 @@ def card(facts: Facts, made: Record, sections: Mapping[str, str]) -> Markup:
         f"{WORDS.get(learned, learned)} of {count(len(feature_names(facts.model)), 'column')}",
         "Intended use": made.purpose or NOT_STATED,
         "Not for": "people unlike those in the data; as the only ground of a decision about anybody",
-        "Groups": "; ".join(group for division in facts.divisions for group in division.way.groups),
+        "Groups": "; ".join(group for division in facts.divisions for group in division.grouping.groups),
         "Training data": f"{count(len(facts.data), 'row')} of recorded data, given for this report",
         "Evaluation data": audited,
         "Metrics": "share of right decisions, kinds of errors, and disparity, each by group and with intervals",
@@ -223,7 +223,7 @@ def card(facts: Facts, made: Record, sections: Mapping[str, str]) -> Markup:
     )
 
 
-def glossary() -> Markup:
+def glossary_section() -> Markup:
     """The words of the page."""
     return terms(GLOSSARY)
 

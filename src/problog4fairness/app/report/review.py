@@ -13,6 +13,7 @@ import pandas as pd
 import torch
 from sklearn.neighbors import NearestNeighbors
 
+from problog4fairness.app.report.changes import sensitive_first
 from problog4fairness.app.report.markup import Markup, join, plain, table, tag
 from problog4fairness.audit import Audit
 from problog4fairness.data import Floats, Grouping, Rows, csv_text, write_atomically
@@ -80,11 +81,11 @@ class QueueCheck:
     missed: Estimate
 
 
-def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grouping) -> tuple[Review, Floats]:
+def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, grouping: Grouping) -> tuple[Review, Floats]:
     """The rows to look at, and for every row the probability of each fair label, ``[rows, classes]``.
 
-    ``shown`` are the rows with the columns to show; ``way`` are the groups by which the expected number is counted, and
-    in which nearest neighbours are looked for.
+    ``shown`` are the rows with the columns to show. The expected number is counted by group, and nearest neighbours
+    are looked for in other groups.
     """
     chances, chance, what = _explained(model, rows)
     fair, known = chances[:, -1], np.nan_to_num(chance)
@@ -94,7 +95,7 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
     tied = int((known >= last - 1e-12).sum()) - min(MOST_SHOWN, len(order)) if len(order) else 0
     table = shown.iloc[order].set_axis(pd.Index(order + 1, name="row"))
     alike = np.full(len(order), np.nan)
-    alike[:MOST_EXPLAINED] = neighbours(rows, way, order[:MOST_EXPLAINED])
+    alike[:MOST_EXPLAINED] = neighbours(rows, grouping, order[:MOST_EXPLAINED])
     with np.errstate(divide="ignore"):
         odds = known / (1 - known)
     for name, values in (
@@ -106,7 +107,7 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
         while name in table.columns:
             name += "_"
         table[name] = values
-    return Review(table, what, _expected(rows, way, known), tied), chances
+    return Review(table, what, _expected(rows, grouping, known), tied), chances
 
 
 def write_queue(table: pd.DataFrame, path: str | PathLike[str]) -> None:
@@ -152,11 +153,12 @@ def _out_of_fold(model: DebiasedClassifier, rows: Rows, chances: Floats, what: s
     return distortion_of(observation, torch.from_numpy(np.log(np.maximum(table, 1e-300))), rows)
 
 
-def _expected(rows: Rows, way: Grouping, chance: Floats) -> pd.DataFrame:
+def _expected(rows: Rows, grouping: Grouping, chance: Floats) -> pd.DataFrame:
     favourable = np.asarray(rows.recorded) == rows.favourable
-    shares = np.column_stack([way.shares, np.ones(len(chance))])
-    columns = {name: (chance * mask) @ shares for name, mask in (("favourable", favourable), ("other", ~favourable))}
-    return pd.DataFrame(columns, index=pd.Index([*way.groups, "all"], name="group"))
+    everybody = grouping.with_all()
+    kinds = {"favourable": favourable, "other": ~favourable}
+    columns = {name: (chance * mask) @ everybody.shares for name, mask in kinds.items()}
+    return pd.DataFrame(columns, index=pd.Index(everybody.groups, name="group"))
 
 
 def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, str]:
@@ -177,7 +179,7 @@ def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, s
     return fair, label, LABEL
 
 
-def neighbours(rows: Rows, way: Grouping, chosen: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
+def neighbours(rows: Rows, grouping: Grouping, chosen: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
     """For each chosen row the share of favourable records among the 25 people of other groups who are most alike.
 
     Alike by the features: numbers by how far they are apart in standard deviations, texts by whether they are the same.
@@ -185,14 +187,14 @@ def neighbours(rows: Rows, way: Grouping, chosen: np.ndarray[Any, np.dtype[np.in
     the likeliest counts.
     """
     result = np.full(len(chosen), np.nan)
-    names = [name for name in rows.features if name not in way.name.split(", ")]
+    names = [name for name in rows.features if name not in grouping.name.split(", ")]
     if not names or not len(chosen):
         return result
     places, recorded = _placed(rows.frame[names]), np.asarray(rows.recorded) == rows.favourable
-    group = way.shares.argmax(axis=1)
+    group = grouping.shares.argmax(axis=1)
     everybody = np.random.default_rng(0).permutation(len(rows))[:MOST_NEIGHBOURS]
     for number in np.unique(group[chosen]):
-        others = everybody[group[everybody] != number] if len(way.groups) > 1 else everybody
+        others = everybody[group[everybody] != number] if len(grouping.groups) > 1 else everybody
         if not len(others):
             continue
         mine = group[chosen] == number
@@ -221,7 +223,7 @@ def _placed(frame: pd.DataFrame) -> Floats:
 MOST_COLUMNS = 8
 
 
-def suspects(facts: Facts) -> Markup:
+def review_section(facts: Facts) -> Markup:
     """The rows most likely distorted."""
     review = facts.review
     if not len(review.table):
@@ -238,7 +240,7 @@ def _expected_table(facts: Facts) -> Markup:
     label, frame = facts.label, facts.review.expected
     rows = [
         [str(group), *(count(row[kind]) for kind in ("favourable", "other"))]
-        for group, row in frame.iloc[[*range(len(frame) - 2, -1, -1), len(frame) - 1]].iterrows()
+        for group, row in sensitive_first(frame).iterrows()
     ]
     header = ["Group", f"Recorded with {label.good}", f"Recorded with {label.bad}"]
     return table(header, rows, caption="How many are expected, by group and recorded label", numbers=(1, 2))
@@ -283,7 +285,7 @@ def _rows(facts: Facts) -> Markup:
     ]
     amounts = [i for i, name in enumerate(shown, start=4) if pd.api.types.is_numeric_dtype(result[name])]
     chance = "P(other label)" if review.what == DISAGREES else "P(distorted)"
-    elsewhere = "in other groups" if len(facts.divisions[0].way.groups) > 1 else "anywhere"
+    elsewhere = "in other groups" if len(facts.divisions[0].grouping.groups) > 1 else "anywhere"
     header = ["Row", chance, "Odds", "Favourable rate among nearest neighbours", *shown]
     text = (
         f"Row 1 is the first row of the data. Odds tell apart what is nearly certain: 300 means 300 to 1. The "

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from problog4fairness.app.report.facts import Facts, groupings
-from problog4fairness.app.report.markup import Markup, figure, join, printable, stacked, table, tag
+from problog4fairness.app.report.changes import sensitive_first
+from problog4fairness.app.report.facts import Facts, groupings_of
+from problog4fairness.app.report.markup import Markup, figure, inline, join, page_style, printable, stacked, table, tag
 from problog4fairness.app.report.names import Names
-from problog4fairness.app.report.svg import inline, page_style
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
 from problog4fairness.data import Codes, Floats, Grouping, Rows
@@ -25,7 +25,7 @@ FEWEST_IN_BIN = 8
 COLOURS = (("#0072B2", "v"), ("#D55E00", "o"), ("#009E73", "s"), ("#CC79A7", "D"), ("#E69F00", "X"), ("#56B4E9", "P"))
 
 
-def by_group(facts: Facts, names: Names) -> Markup | None:
+def groups_section(facts: Facts, names: Names) -> Markup | None:
     """Confusion counts and a calibration figure for each sensitive variable; None without an audit."""
     rows, chances, sample = facts.audit_rows, facts.audit_chances, facts.sample
     if rows is None or chances is None or rows.fair is None or sample is None:
@@ -36,20 +36,21 @@ def by_group(facts: Facts, names: Names) -> Markup | None:
         return parts[0]
     # What was not predicted out of sample is not shown.
     rows, chances, sample = rows.take(known), chances[known], sample.take(known)
-    ways = groupings(facts.model, rows)
-    for number, way in enumerate(ways):
-        if len(ways) > 1:
-            parts.append(tag("h3", f"By {way.name}"))
-        counts = confusion(way, rows, decide(chances), sample)
+    groupings = groupings_of(facts.model, rows)
+    for number, grouping in enumerate(groupings):
+        if len(groupings) > 1:
+            parts.append(tag("h3", f"By {grouping.name}"))
+        counts = confusion(grouping, rows, decide(chances), sample)
         parts.append(_confusion_table(counts, facts.label))
-        text = calibration(way, rows, chances[:, -1], sample)
+        points = calibration(grouping, rows, chances[:, -1], sample)
         words = [
-            f"{row.group}: said {percent(row.said)}, found {percent(row.found)} of {count(row.rows, 'row')}."
-            for row in text.itertuples()
+            f"{row.group}: predicted {percent(row.predicted)}, observed {percent(row.observed)} of "
+            f"{count(row.rows, 'row')}."
+            for row in points.itertuples()
         ]
-        if len(text):
+        if len(points):
             with page_style():
-                drawing = draw_calibration(text, way.groups, names)
+                drawing = draw_calibration(points, grouping.groups, names)
             caption = (
                 f"Calibration: audited rows in fifths by their out-of-sample probability of {facts.label.good}, and "
                 "the share that should have it, weighted, with 95% intervals. On the grey line both are the same."
@@ -75,31 +76,30 @@ def about_quality(facts: Facts) -> str:
     return text
 
 
-def confusion(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
+def confusion(grouping: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
     """By group, and for all: how many audited rows should have the favourable label or not, and get it or not.
 
     Rows count by what they stand for in the audit, their mean being 1.
     """
     fair, given = np.asarray(rows.fair) == rows.favourable, decisions == rows.favourable
-    shares = np.column_stack([way.shares, np.ones(len(given))])
+    everybody = grouping.with_all()
     kinds = {
         "rightly_given": fair & given,
         "wrongly_refused": fair & ~given,
         "wrongly_given": ~fair & given,
         "rightly_refused": ~fair & ~given,
     }
-    weighted = shares * sample.weights[:, None]
+    weighted = everybody.shares * sample.weights[:, None]
     frame = pd.DataFrame({name: values @ weighted for name, values in kinds.items()})
-    return frame.set_axis(pd.Index([*way.groups, "all"], name="group"))
+    return frame.set_axis(pd.Index(everybody.groups, name="group"))
 
 
 def _confusion_table(counts: pd.DataFrame, label: Label) -> Markup:
     last = f"Should have {label.bad}, and gets {'that' if len(label.values) == 2 else 'one'}"
     header = ["Group", f"Should have {label.good}, and gets it", "Should have it, but does not get it",
               "Should not have it, but gets it", last]  # fmt: skip
-    order = [*range(len(counts) - 2, -1, -1), len(counts) - 1] if len(counts) > 2 else [len(counts) - 1]
     rows = []
-    for group, row in counts.iloc[order].iterrows():
+    for group, row in sensitive_first(counts).iterrows():
         given, refused, wrong, right = (float(value) for value in row)
         errors = (_of(refused, given + refused), _of(wrong, wrong + right))
         rows.append([str(group), count(given), *errors, count(right)])
@@ -116,33 +116,32 @@ def _of(part: float, whole: float) -> Markup:
     return stacked(count(part), f"{percent(part / whole)} of {count(whole)}" if whole else "")
 
 
-def calibration(way: Grouping, rows: Rows, chance: Floats, sample: Audit) -> pd.DataFrame:
+def calibration(grouping: Grouping, rows: Rows, chance: Floats, sample: Audit) -> pd.DataFrame:
     """By group and fifth of probabilities: the mean probability, and the share that the audit found, both weighted."""
-    fair, text = np.asarray(rows.fair) == rows.favourable, []
+    fair, points = np.asarray(rows.fair) == rows.favourable, []
     edges = np.quantile(chance, np.linspace(0, 1, BINS + 1)[1:-1])
-    place, member = np.searchsorted(edges, chance, side="right"), way.shares.argmax(axis=1)
-    for group, name in enumerate(way.groups):
+    place, member = np.searchsorted(edges, chance, side="right"), grouping.shares.argmax(axis=1)
+    for group, name in enumerate(grouping.groups):
         for number in range(BINS):
             inside = (place == number) & (member == group)
             if inside.sum() >= FEWEST_IN_BIN:
-                share, said = sample.mean(fair, inside), sample.mean(chance, inside)
-                text.append((name, said.value, share.value, share.low, share.high, int(inside.sum())))
-    return pd.DataFrame(text, columns=["group", "said", "found", "low", "high", "rows"])
+                observed, predicted = sample.mean(fair, inside), sample.mean(chance, inside)
+                ends = (observed.value, observed.low, observed.high)
+                points.append((name, predicted.value, *ends, int(inside.sum())))
+    return pd.DataFrame(points, columns=["group", "predicted", "observed", "low", "high", "rows"])
 
 
-def draw_calibration(text: pd.DataFrame, groups: tuple[str, ...], names: Names) -> Figure:
+def draw_calibration(points: pd.DataFrame, groups: tuple[str, ...], names: Names) -> Figure:
     """What the model says against what the audit found."""
     drawing = Figure(figsize=(5.2, 4.0), layout="constrained")
     axes = drawing.subplots()
     axes.plot([0, 1], [0, 1], color="#B0B0B0", linewidth=1)
     for number, group in enumerate(groups):
-        inside = text[text["group"] == group]
+        inside = points[points["group"] == group]
         colour, marker = COLOURS[number % len(COLOURS)]
-        axes.vlines(inside["said"], inside["low"], inside["high"], colors=colour, linewidth=1.6)
-        label = textwrap.shorten(printable(names.said(str(group))), 40)
-        axes.plot(
-            inside["said"], inside["found"], color=colour, marker=marker, linestyle="none", markersize=6.5, label=label
-        )
+        axes.vlines(inside["predicted"], inside["low"], inside["high"], colors=colour, linewidth=1.6)
+        label = textwrap.shorten(printable(names.translated(str(group))), 40)
+        axes.plot(inside["predicted"], inside["observed"], marker, color=colour, markersize=6.5, label=label)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     for axis in (axes.xaxis, axes.yaxis):

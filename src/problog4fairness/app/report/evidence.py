@@ -1,8 +1,9 @@
-"""The sections of a report about other methods and about other values of the parameters."""
+"""What a report fits again, with the sections about it: other methods, and other values of the parameters."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -12,30 +13,106 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from problog4fairness.app.report.facts import Facts
+from problog4fairness import robustness
+from problog4fairness.app.report.facts import Facts, feature_names, sensitive_of
 from problog4fairness.app.report.markup import (
     Content,
     Markup,
     bullets,
     figure,
     folded,
+    inline,
     join,
+    page_style,
     stacked,
     table,
     tag,
     terms,
 )
 from problog4fairness.app.report.names import Names
-from problog4fairness.app.report.svg import inline, page_style
-from problog4fairness.evaluation import APART, Comparison
+from problog4fairness.data import MOST_ROWS
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import DebiasedClassifier, refit_learner
+from problog4fairness.evaluation import APART, Comparison, compare_rows, compared_rows, learner_word
 from problog4fairness.metrics import METRICS
 from problog4fairness.robustness import ACCURACY, CHANGED, Sensitivity
-from problog4fairness.statistics import MISSING, called, count, in_labels, percent, points
+from problog4fairness.statistics import MISSING, Parameter, called, count, in_labels, percent, points
 
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
+# More parameters than this make the figure unreadable; the least certain ones are shown.
+MOST_PARAMETERS = 6
+SEEDS, FOLDS = 3, 3
 
 
-def comparison(result: Comparison, same_rows: bool = False) -> Markup:
+def learner_name(model: DebiasedClassifier) -> str:
+    """What a comparison calls the learner of a model."""
+    return learner_word(refit_learner(model))
+
+
+def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
+    """The rows to fit on, and sentences that say which those are."""
+    data, notes = facts.data, []
+    if facts.dropped:
+        notes.append(f"{count(facts.dropped, 'row')} without {facts.label.column} had to be left out.")
+    if len(data) <= MOST_ROWS:
+        return data, notes
+    chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
+    notes.append(
+        f"Comparison and sensitivity were fitted on {count(MOST_ROWS)} of {count(len(data))} rows, drawn at random; "
+        "everything else is about all rows."
+    )
+    return data.iloc[chosen].reset_index(drop=True), notes
+
+
+def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
+    """The model's belief and learner against other methods with the same learner, by the audited rows."""
+    model, column, features = facts.model, facts.label.column, feature_names(facts.model)
+    if not facts.belief.sensitive_columns:
+        raise P4FError("the belief names no sensitive column, so there are no groups")
+    audit = None
+    if facts.sample is not None:
+        # Positions are those in the rows that are fitted on.
+        audit = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
+    needed = {column, facts.fair, *features, *facts.belief.read_columns}
+    with warnings.catch_warnings():
+        # The page says how the audit was sampled, and the columns are those of training.
+        warnings.simplefilter("ignore", UserWarning)
+        rows = compared_rows(
+            sample,
+            [facts.belief],
+            recorded=column,
+            audit=audit,
+            fair=None if audit is None else facts.fair,
+            favourable=facts.label.values[-1],
+            features=features,
+            drop=[name for name in sample.columns if name not in needed],
+        )
+    return compare_rows(rows, model, seeds=[seed + number for number in range(SEEDS)], folds=FOLDS)
+
+
+def varied(facts: Facts, sample: pd.DataFrame) -> Sensitivity | None:
+    """The least certain parameters, each over its interval and beyond; None where there are none."""
+    model, features = facts.model, feature_names(facts.model)
+    known = facts.belief.probabilities
+    if not known:
+        return None
+    widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]
+    return robustness.sensitivity(
+        model,
+        sample[features],
+        sample[facts.label.column],
+        sensitive_features=sensitive_of(model, sample),
+        audit=facts.sample,
+        parameters=[parameter.name for parameter in known if parameter in widest],
+    )
+
+
+def _width(parameter: Parameter) -> float:
+    """The width of a parameter's interval; a value that was stated may be anything."""
+    return 1.0 if parameter.low is None or parameter.high is None else parameter.high - parameter.low
+
+
+def comparison_section(result: Comparison, same_rows: bool = False) -> Markup:
     """The model and other methods; ``same_rows`` is whether the audited rows may have given the belief parameters."""
     seeds, folds = (result.results[name].nunique() for name in ("seed", "fold"))
     names = " and ".join(f"{kind} labels" for kind in result.labels)
@@ -131,9 +208,9 @@ def _compared(result: Comparison) -> list[str]:
     ]
 
 
-def sensitivity(facts: Facts, result: Sensitivity, names: Names) -> Markup:
+def sensitivity_section(facts: Facts, result: Sensitivity, names: Names) -> Markup:
     """What moves if a parameter is wrong."""
-    meanings = [names.said(in_labels(meaning, facts.label.values)) for meaning in result.parameters["meaning"]]
+    meanings = [names.translated(in_labels(meaning, facts.label.values)) for meaning in result.parameters["meaning"]]
     result = replace(result, parameters=result.parameters.assign(meaning=meanings))
     left_out = [parameter.called for parameter in facts.parameters if parameter.name not in result.parameters.index]
     sentences = _moves(result)

@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
+from problog4fairness.app.report.changes import sensitive_first
 from problog4fairness.app.report.facts import Facts, coded, feature_names, sensitive_of
-from problog4fairness.app.report.markup import Content, Markup, bullets, figure, join, stacked, table, tag
+from problog4fairness.app.report.markup import (
+    Content,
+    Markup,
+    bullets,
+    figure,
+    inline,
+    join,
+    page_style,
+    stacked,
+    table,
+    tag,
+)
 from problog4fairness.app.report.names import Names
-from problog4fairness.app.report.svg import inline, page_style
 from problog4fairness.checks import CheckResult, check
 from problog4fairness.data import MOST_ROWS, Grouping
 from problog4fairness.errors import P4FError
@@ -20,7 +32,7 @@ from problog4fairness.statistics import count, percent
 DRAWS = 50
 
 
-def checked(facts: Facts, seed: int) -> Markup:
+def check_section(facts: Facts, seed: int) -> Markup:
     """Whether the data contradict the belief."""
     try:
         checked = _tested(facts, seed)
@@ -36,7 +48,7 @@ def checked(facts: Facts, seed: int) -> Markup:
         *([tag("p", "What to do:"), bullets(against)] if against else []),
         table(["Test", "p, corrected", "Question", "Found"], rows, caption="Tests of the belief", numbers=(1,)),
         figure(
-            inline(drawing, "doubts", f"Corrected p-values of the tests: {summary}."),
+            inline(drawing, "check", f"Corrected p-values of the tests: {summary}."),
             "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
             "Tests of the belief",
         ),
@@ -61,7 +73,7 @@ def _tested(facts: Facts, seed: int) -> CheckResult:
     )
 
 
-def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
+def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
     """An interval for the disparity, the rates and each person; None where the belief has no parameter."""
     if not facts.belief.probabilities:
         return None
@@ -81,7 +93,9 @@ def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
     except P4FError as error:
         return tag("p", f"The intervals could not be made: {error}")
     with page_style():
-        drawing = replace(checked, table=checked.table.assign(group=checked.table["group"].map(names.said))).plot()
+        drawing = replace(
+            checked, table=checked.table.assign(group=checked.table["group"].map(names.translated))
+        ).plot()
     summary = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
         "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
@@ -95,20 +109,21 @@ def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
         "Uncertainty",
     )
     tables = [
-        stable_and_uncertain(replace(division.way, shares=division.way.shares[chosen]), checked)
+        stable_and_uncertain(replace(division.grouping, shares=division.grouping.shares[chosen]), checked)
         for division in facts.divisions
     ]
     return join([tag("p", summary), bullets(words), *tables, shown], "\n")
 
 
-def stable_and_uncertain(way: Grouping, result: Uncertainty) -> Markup:
+def stable_and_uncertain(grouping: Grouping, result: Uncertainty) -> Markup:
     """By group, how many decisions hold under all beliefs that the audit leaves open, and how many do not."""
     is_open = (result.people["decision"] == UNCERTAIN).to_numpy(dtype=float)
-    groups = [(name, way.shares[:, place]) for place, name in enumerate(way.groups)] if len(way.groups) > 1 else []
+    everybody = grouping.with_all()
+    people = pd.DataFrame({"all": everybody.shares.sum(axis=0), "unsure": is_open @ everybody.shares}, everybody.groups)
     rows = []
-    for name, share in [*reversed(groups), ("all", np.ones(len(is_open)))]:
-        people, unsure = float(share.sum()), float(is_open @ share)
-        rows.append([name, count(people - unsure), stacked(count(unsure), percent(unsure / people) if people else "")])
+    for group, row in sensitive_first(people).iterrows():
+        share = percent(row.unsure / row["all"]) if row["all"] else ""
+        rows.append([str(group), count(row["all"] - row.unsure), stacked(count(row.unsure), share)])
     return table(
         ["Group", "Stable", "Uncertain"], rows, caption="Stable and uncertain decisions, by group", numbers=(1, 2)
     )

@@ -1,22 +1,20 @@
-"""The sections of a report about the belief and the learner, and the boxes that open the page."""
+"""The sections of a report about the belief and the learner."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import pandas as pd
 
 from problog4fairness.app.report.facts import Facts
-from problog4fairness.app.report.markup import Content, Markup, bullets, figure, join, stacked, table, tag
-from problog4fairness.app.report.svg import inline, page_style
+from problog4fairness.app.report.markup import Markup, bullets, figure, inline, join, page_style, stacked, table, tag
 from problog4fairness.beliefs import Belief, Label
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import learner_words
 from problog4fairness.statistics import Parameter, count, percent, percent_range
 
 
-def belief(facts: Facts) -> Markup:
+def belief_section(facts: Facts) -> Markup:
     """The belief in words, as a picture and as a program."""
     words = facts.belief.words(facts.label)
     parts = [
@@ -49,7 +47,7 @@ def _picture(belief: Belief, label: Label) -> Markup:
     return figure(inline(drawing, "diagram", alternative), caption, "Causal diagram")
 
 
-def parameters(facts: Facts) -> Markup:
+def parameters_section(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
     if not facts.belief.probabilities:
         return _amounts(facts.belief)
@@ -104,24 +102,6 @@ def _more(rows: int) -> str:
     return "enough" if rows == 0 else count(rows)
 
 
-def learner(facts: Facts) -> Markup:
+def learner_section(facts: Facts) -> Markup:
     """What learned the fair label, how it was chosen, and how audited rows put it right."""
     return join([tag("p", sentence) for sentence in learner_words(facts.model)], "\n")
-
-
-def limitations(concerns: Sequence[str], warnings: Sequence[str], general: Sequence[str]) -> Markup:
-    """Training diagnostics, warnings about this report, then the limits of any."""
-    parts: list[Content] = []
-    if concerns:
-        heading = tag("h3", "This model may not have learned what it should")
-        parts.append(tag("div", heading, bullets(concerns), class_="warnings concerns", role="alert"))
-    if warnings:
-        parts.append(tag("div", tag("h3", "Warnings"), bullets(warnings), class_="warnings", role="note"))
-    parts.append(bullets(general))
-    return join(parts, "\n")
-
-
-def opening(sentences: Sequence[str]) -> Markup:
-    """The summary; its verdict stands out."""
-    lines = (tag("p", sentence, class_="verdict" if sentence.startswith("Verdict") else None) for sentence in sentences)
-    return tag("div", join(lines, "\n"), class_="summary")
