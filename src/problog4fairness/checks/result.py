@@ -133,22 +133,14 @@ class CheckResult:
         Its columns are ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``found``, ``do``, ``least``.
         """
         rows = [
-            (
-                outcome.name,
-                outcome.p,
-                outcome.corrected,
-                outcome.contradicts,
-                len(outcome.rows),
-                outcome.found,
-                outcome.advice,
-                outcome.least,
-            )
-            for outcome in self.outcomes
+            (one.p, one.corrected, one.contradicts, len(one.rows), one.found, one.advice, one.least)
+            if one.contradicts
+            else (one.p, one.corrected, False, 0, one.found, "", one.least)
+            for one in self.outcomes
         ]
-        columns = ["test", "p", "corrected", "contradicts", "rows", "found", "do", "least"]
-        table = pd.DataFrame(rows, columns=columns).set_index("test")
-        table.loc[~table["contradicts"].astype(bool), ["rows", "do"]] = 0, ""
-        return table.astype({"p": "float64", "corrected": "float64", "contradicts": bool})
+        columns = ["p", "corrected", "contradicts", "rows", "found", "do", "least"]
+        names = pd.Index([one.name for one in self.outcomes], name="test")
+        return pd.DataFrame(rows, names, columns).astype({"p": "float64", "corrected": "float64"})
 
     def __getitem__(self, name: str) -> Outcome:
         for outcome in self.outcomes:

@@ -120,9 +120,8 @@ def compare_rows(
     methods: Sequence[str] | None = None,
     seeds: int | Sequence[int] | None = None,
     folds: int = 5,
-    progress: bool | None = None,
 ) -> Comparison:
-    """:func:`compare` on rows that :func:`compared_rows` has read; ``progress`` says whether to show a bar."""
+    """:func:`compare` on rows that :func:`compared_rows` has read."""
     models = _models(model)
     first = next(iter(models.values()))
     learner = _learner(first)
@@ -133,7 +132,7 @@ def compare_rows(
         method = _through(name, clf, data)
         if clf.use_sensitive == "auto" and method.learn_from_audit and not hasattr(clf, "fitted_"):
             try:
-                use = chosen_group_use(method, data, parts[0], learner, progress, first.class_weight)
+                use = chosen_group_use(method, data, parts[0], learner, first.class_weight)
             except P4FError as error:
                 raise P4FError(f"{name}: {error}") from None
             tell_group_use(use, stacklevel=3)
@@ -141,8 +140,8 @@ def compare_rows(
         chosen.append(method)
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if isinstance(learner, Auto):
-        learner = chosen_learner(learner, data, chosen[0], parts[0], progress, first.class_weight)
-    predicted = predictions(data, chosen, parts, learner, progress, first.class_weight)
+        learner = chosen_learner(learner, data, chosen[0], parts[0], first.class_weight)
+    predicted = predictions(data, chosen, parts, learner, class_weight=first.class_weight)
     for name, reason in predicted.left_out.items():
         if name in models:
             raise P4FError(f"{name}: {reason}")

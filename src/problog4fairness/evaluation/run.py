@@ -99,27 +99,23 @@ def _predicted(data: ComparedRows, runs: Sequence[_Run], predictions: Prediction
             predictions.witnessed.setdefault(run.method.title, []).append(chance[tested:])
 
 
-def chosen_learner(
-    learner: Learner, data: ComparedRows, method: Method, cell: Cell, progress: bool | None, class_weight: Any
-) -> Learner:
+def chosen_learner(learner: Learner, data: ComparedRows, method: Method, cell: Cell, class_weight: Any) -> Learner:
     """The learner that :class:`~problog4fairness.learners.Auto` chooses for a method in a cell."""
     method.check(data.rows)
     training, complete = _trainings(data, cell, class_weight)
     task = next(method.steps(training if method.takes_gaps else complete))
-    return settled(learner, learner.fit_many([task], progress)[0])
+    return settled(learner, learner.fit_many([task])[0])
 
 
 def chosen_group_use(
-    method: ThroughBelief, data: ComparedRows, cell: Cell, learner: Learner, progress: bool | None, class_weight: Any
+    method: ThroughBelief, data: ComparedRows, cell: Cell, learner: Learner, class_weight: Any
 ) -> GroupUse:
     """Whether a belief's classifier uses the group, by the audited rows that it learns from in a cell."""
     method.check(data.rows)
     training = _trainings(data, cell, class_weight)[0]
     free = method.inputs(training.rows)
     names = [name for name in method.inputs(training.rows, use_sensitive=True) if name not in free]
-    return choose_group_use(
-        method.belief, training.rows.with_features(free), names, learner, cell.random_state, progress
-    )
+    return choose_group_use(method.belief, training.rows.with_features(free), names, learner, cell.random_state)
 
 
 def scored(

@@ -137,13 +137,13 @@ def uncertainty_of(
     for draw in draws.draws:
         chance = predicted(draw.belief, draw.fitted, rows, source)
         weights = draw.weights if refitted else rng.exponential(size=len(rows))
-        quantities.append(_quantities(chance, rows, groupings, weights, threshold))
+        quantities.append(list(_quantities(chance, rows, groupings, weights, threshold).values()))
         chances.append(_of_class(chance, chosen))
     low, high = _ends(np.array(quantities), confidence)
     centre = _quantities(value, rows, groupings, np.ones(len(rows)), threshold)
-    names = _names(groupings, rows)
     table = pd.DataFrame(
-        [(*name, *ends) for name, *ends in zip(names, centre, low, high, strict=True)], columns=list(INTERVAL_COLUMNS)
+        [(*name, *ends) for (name, *ends) in zip(centre, centre.values(), low, high, strict=True)],
+        columns=list(INTERVAL_COLUMNS),
     )
     people = _people(value, np.array(chances), threshold, confidence, chosen)
     if draws.rival is not None:
@@ -174,26 +174,24 @@ def _known(rows: Rows) -> Codes:
     return known if len(known) >= LEAST_KNOWN else known[:0]
 
 
-def _names(groupings: list[Grouping], rows: Rows) -> list[tuple[str, str]]:
-    names = [(DISPARITY, grouping.name if len(groupings) > 1 else "") for grouping in groupings]
-    names += [(quantity, group) for quantity in (SELECTED, CHANCE) for own in groupings for group in own.groups]
-    return [*names, *([(ACCURACY, "")] if len(_known(rows)) else [])]
-
-
 def _quantities(
     chance: Floats, rows: Rows, groupings: list[Grouping], weights: Floats, threshold: float
-) -> list[float]:
-    """All of :func:`_names`, for rows that count by weights."""
+) -> dict[tuple[str, str], float]:
+    """By quantity and group, for rows that count by weights."""
     weighted = [replace(grouping, shares=weights[:, None] * grouping.shares) for grouping in groupings]
     decided = decide(chance, threshold)
     selected = (decided == rows.favourable).astype(np.float64)
-    quantities = [grouping.disparity(selected) for grouping in weighted]
-    for values in (selected, chance[:, -1]):
-        quantities += [float(mean) for grouping in weighted for mean in grouping.means(values)]
+    quantities = {
+        (DISPARITY, grouping.name if len(groupings) > 1 else ""): grouping.disparity(selected) for grouping in weighted
+    }
+    for quantity, values in ((SELECTED, selected), (CHANCE, chance[:, -1])):
+        for grouping in weighted:
+            for group, mean in zip(grouping.groups, grouping.means(values), strict=True):
+                quantities[quantity, group] = float(mean)
     known = _known(rows)
     if len(known) and rows.fair is not None:
         right = decided[known] == rows.fair[known]
-        quantities.append(float(np.average(right, weights=weights[known] * rows.sampling_weights()[known])))
+        quantities[ACCURACY, ""] = float(np.average(right, weights=weights[known] * rows.sampling_weights()[known]))
     return quantities
 
 
