@@ -221,7 +221,7 @@ def _numbers(tried: Sequence[tuple[Trial, Fitted]], method: Method) -> list[floa
 
 def _fair(trial: Trial, fitted: Fitted, method: Method) -> Array:
     """P(fair label = 1) of the people who are tested."""
-    belief = trial.belief if method == "belief" and trial.belief.predicts_from == "biased" else NoBias()
+    belief = trial.belief if method == "belief" and trial.belief.kind.predicts_from == "biased" else NoBias()
     seen = belief.restore(trial.people.tested_rows(trial.test, aware=method != "belief"))
     return np.asarray(seen.fair_proba(fitted.log_proba(seen.table))[:, 1].numpy())
 

@@ -82,7 +82,7 @@ class BeliefContract:
             chosen = [variable.levels[level] for level in rng.integers(0, len(variable.levels), rows)]
             for number, column in enumerate(variable.columns):
                 frame[column] = [level[number] if isinstance(level, tuple) else level for level in chosen]
-        for column in belief.sensitive_columns:
+        for column in belief.columns.sensitive:
             if column not in frame:
                 frame[column] = rng.integers(0, 2, rows)
         for feature in belief.features:
@@ -94,9 +94,7 @@ class BeliefContract:
         classes = belief.classes or (0, 1)
         seen = belief.observe(Rows(frame, tuple(frame.columns), classes))
         outcome = draw(seen.recorded_proba(log_fair(seen.table, len(classes))).numpy(), rng)
-        return (
-            np.array([*classes, None], dtype=object)[outcome] if belief.missing_labels else np.array(classes)[outcome]
-        )
+        return np.array([*classes, None], dtype=object)[outcome] if belief.record.gaps else np.array(classes)[outcome]
 
     def as_program(self, belief: Belief, frame: pd.DataFrame) -> tuple[ProgramBelief, pd.DataFrame]:
         """Its printed program as if somebody had written it, and the columns that it reads besides the features."""
@@ -105,7 +103,7 @@ class BeliefContract:
         two = {v.name: v.levels for v in belief.variables if v.binary and v.levels != (0, 1)}
         several = [variable for variable in belief.variables if len(variable.columns) > 1]
         columns = belief._network_columns() | {variable.name: variable.name for variable in several}
-        program = ProgramBelief(str(belief), columns=columns, values=two, recorded=belief.recorded_columns)
+        program = ProgramBelief(str(belief), columns=columns, values=two, recorded=belief.columns.recorded)
         joined = {
             own.name: [atom(level) for level in frame[list(own.columns)].itertuples(index=False, name=None)]
             for own in several
@@ -168,7 +166,7 @@ class BeliefContract:
             assert again == belief
             assert hash(again) == hash(belief)
             assert str(again) == str(belief)
-            assert again.sensitive_columns == belief.sensitive_columns
+            assert again.columns.sensitive == belief.columns.sensitive
 
     def test_its_field_values_lead_to_it(self):
         belief = self.bound()
@@ -252,7 +250,7 @@ class BeliefContract:
         ours.fit(frame[features], y, sensitive_features=frame.drop(columns=features))
         order = list(ours.classes_ if belief.classes is None else belief.classes)
         found = ours.fitted_.log_proba(frame[features])[:, [list(ours.classes_).index(own) for own in order]]
-        if belief.predicts_from == "biased" and not belief.about_label:
+        if belief.kind.predicts_from == "biased" and not belief.record.copied:
             # Applied when predicting: the record is learned as it is, and the program says what would be fair.
             ours.fit(frame[features].join(beside["a"]), y)
             theirs = DebiasedClassifier(None, learner, random_state=0).fit(frame[features], y)
@@ -271,7 +269,7 @@ class BeliefContract:
         assert all(sentence.endswith(".") for sentence in belief.words())
         assert belief.picture().nodes
         ours = type(belief).__module__.startswith("problog4fairness") and not isinstance(belief, ProgramBelief)
-        assert belief.identified_by.endswith(".") or not ours
+        assert belief.kind.identified_by.endswith(".") or not ours
         frame = self.people(belief, 40, np.random.default_rng(0))
         for own in belief.parameters:
             low, high = admissible_values(belief, own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))
@@ -282,7 +280,7 @@ class BeliefContract:
             assert read_belief(belief_text(belief)) == belief
 
     def test_repr_is_short_and_names_columns(self):
-        assert all(column in repr(self.bound()) for column in self.bound().sensitive_columns)
+        assert all(column in repr(self.bound()) for column in self.bound().columns.sensitive)
 
 
 def log_fair(table: pd.DataFrame, classes: int) -> torch.Tensor:

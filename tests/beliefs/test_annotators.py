@@ -23,7 +23,7 @@ def voted(belief: Annotators, fair: np.ndarray, groups: np.ndarray, rng, gaps: f
     votes = {}
     hard, guess, answer = (belief.parameter_table()["value"].get(name, 0.0) for name in ("hard", "guess", "answer"))
     difficult = rng.random(len(fair)) < hard if hard else None
-    for number, name in enumerate(belief.recorded_columns):
+    for number, name in enumerate(belief.columns.recorded):
         own = draw(tables[number][groups, fair], rng).astype(float)
         if hard:
             guessed = difficult & (rng.random(len(fair)) < guess)
@@ -102,7 +102,7 @@ def test_tables_are_what_the_program_says(soft, audited, contract):
         belief.program(),
         rows,
         inputs,
-        belief.record(rows),
+        belief.record.outcomes(rows),
         classifier="h",
         value=lambda leaf: belief._leaf_value(leaf, rows),
         place=lambda leaf: inputs.index[:, 0],
@@ -192,7 +192,7 @@ def test_a_program_changed_by_hand_still_reads_the_votes():
     text = p4f.beliefs.belief_text(belief).replace("?- y_(x).", "z(X) :- y_(X).\n?- z(x).")
     with pytest.warns(UserWarning, match="was changed by hand"):
         changed = read_belief(text)
-    assert changed.recorded_columns == belief.recorded_columns
+    assert changed.columns.recorded == belief.columns.recorded
 
 
 def test_a_model_is_saved_with_it(tmp_path):

@@ -86,7 +86,7 @@ def test_rules_that_were_changed_make_a_program_of_ones_own():
     with pytest.warns(p4f.audit.AuditWarning, match="was changed by hand: its rules count, the intervals are dropped"):
         again = read_belief(changed(BELIEFS["values"], ("\\+label_neg_bias(X).", "\\+label_neg_bias(X). ?- a(x).")))
     assert isinstance(again, p4f.ProgramBelief)
-    assert again.columns == {"a": "area"}
+    assert again.network_columns == {"a": "area"}
     assert again.values == {"a": ("no", "it's")}
     assert again.column_values("a", pd.DataFrame({"area": ["it's", "no"]})).tolist() == [1, 0]
     with (
@@ -99,10 +99,10 @@ def test_rules_that_were_changed_make_a_program_of_ones_own():
 def test_any_program_is_bound_to_the_sensitive_column():
     frame = pd.DataFrame({"sex": ["M", "F"]})
     belief = read_belief(OWN, sensitive="sex", groups=("M", "F"))
-    assert belief.sensitive_columns == ("sex",)
+    assert belief.columns.sensitive == ("sex",)
     assert belief.column_values("area", frame).tolist() == [0, 1]
-    assert read_belief(OWN, columns={"area": "poor"}).columns == {"area": "poor"}
-    assert read_belief(OWN).columns == {"area": "area"}
+    assert read_belief(OWN, columns={"area": "poor"}).network_columns == {"area": "poor"}
+    assert read_belief(OWN).network_columns == {"area": "area"}
     with pytest.raises(P4FError, match="which is not 'M' or 'F'"):
         belief.column_values("area", pd.DataFrame({"sex": ["D"]}))
     with pytest.raises(P4FError, match="must be two"):

@@ -157,7 +157,7 @@ def test_several_changes_and_other_columns():
     belief = ChangedBias("group", "day", ["2020-03-01", "2019-06-01"], depends_on({"office": ("east",)}), False)
     assert belief.period.changes == ("2019-06-01", "2020-03-01")
     assert [own.name for own in belief.parameters][:2] == ["neg(1,east,0)", "neg(1,east,1)"]
-    assert belief.withheld == ("office", "day")
+    assert belief.columns.withheld == ("office", "day")
     assert belief.parameters[1].meaning.endswith("day since 2019-06-01 and before 2020-03-01")
     audit = decisions(300, 4).assign(office="west")
     searched = ChangedBias("group", "day", None, depends_on("office"), False)

@@ -16,7 +16,7 @@ TABLE = SimpleNamespace(levels=("rich", "poor"), labels=("no", "yes"), values=la
 def test_every_kind_that_a_command_line_offers_declares_its_fields():
     kinds = belief_types()
     assert {"label", "row", "changed", "measurement", "historical", "numeric", "selective"} <= set(kinds)
-    assert all(kind.fields for kind in kinds.values())
+    assert all(kind.kind.fields for kind in kinds.values())
 
 
 @pytest.mark.parametrize(

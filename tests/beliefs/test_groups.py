@@ -46,7 +46,7 @@ def test_one_of_six_groups_is_compared_with_all_others(groups):
     np.testing.assert_allclose(ours, coded_by_hand, atol=1e-6)
     disparity = [
         p4f.metrics.statistical_disparity(TABLE["released"], sensitive_features=frame["race"], groups=groups)
-        for frame, groups in ((TABLE, belief.known_groups()["race"]), (coded, (0, 1)))
+        for frame, groups in ((TABLE, belief.columns.groups["race"]), (coded, (0, 1)))
     ]
     assert disparity[0] == disparity[1]
 
@@ -71,8 +71,8 @@ def test_several_named_groups_and_everybody_else():
     ],
 )
 def test_every_template_with_groups_takes_their_names(made):
-    assert made("Asian").known_groups()["race"] == ("not Asian", "Asian")
-    assert made([1]).known_groups()["race"] == (0, 1)
+    assert made("Asian").columns.groups["race"] == ("not Asian", "Asian")
+    assert made([1]).columns.groups["race"] == (0, 1)
 
 
 def test_a_group_that_nobody_is_in_is_an_error():

@@ -170,7 +170,7 @@ def test_a_score_where_the_audit_supports_it_and_one_number_where_it_does_not():
     assert values[0] < 0.25
     assert values[-1] > 0.75
     assert "age" in found.parameters[0].meaning
-    assert set(found.withheld) == set()
+    assert set(found.columns.withheld) == set()
     again = Belief.from_json(json.loads(json.dumps(found.to_json())))
     assert again == found
     assert read_belief(belief_text(found)) == found

@@ -61,8 +61,8 @@ def test_pictures_show_names_not_values():
 def test_what_readers_must_know():
     assert "fair world" in p4f.HistoricalBias("income", "a").caveats()[0]
     assert p4f.LabelBias("a").caveats() == []
-    assert p4f.chain(p4f.LabelBias("a"), p4f.LabelBias("b")).overlap
-    assert not p4f.LabelBias("a").overlap
+    assert p4f.chain(p4f.LabelBias("a"), p4f.LabelBias("b")).kind.overlap
+    assert not p4f.LabelBias("a").kind.overlap
 
 
 def rows(**columns) -> Rows:

@@ -140,7 +140,7 @@ def test_a_program_that_says_when_nothing_is_recorded_is_tested():
     fair = (frame["x"] + rng.normal(size=400) > 0).astype(float)
     text = "nn(h,X) :: y(X). nn(g,X) :: g(X). 0.5 :: s(X). a(X) :- y(X), s(X). b(X) :- \\+y(X), s(X). n(X) :- \\+s(X)."
     selective = p4f.ProgramBelief(text + " query(b(x)). query(a(x)). query(n(x)).")
-    assert selective.missing_labels
+    assert selective.record.gaps
     for share, contradicted in ((0.5, False), (0.9, True)):
         seen = frame.assign(y=fair.where(rng.random(400) < share))
         assert selective.check(seen, recorded="y").contradicted is contradicted

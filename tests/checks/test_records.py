@@ -59,7 +59,7 @@ def test_annotators_one_by_one(people, sensitive):
 
 def test_each_annotator_alone_is_a_bias_of_the_label():
     belief = Annotators({"crowd": ["w1", "w2"], "expert": ["lee"]}, "sex", 0.2, 0.1, groups=("f", "m"))
-    alone = belief.by_column()
+    alone = p4f.beliefs.by_column(belief)
     assert list(alone) == ["w1", "w2", "lee"]
     assert alone["w1"] == p4f.LabelBias("sex", 0.2, 0.1, groups=("f", "m")).with_parameters(alone["w1"].parameters)
     assert [own.value for own in alone["lee"].parameters] == [0.2, 0.2, 0.1, 0.1]
@@ -80,7 +80,7 @@ def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
     found = p4f.check(belief, table, recorded="granted", fair="repaid")
     assert (found.rows, found.audited) == (300, 300)
     drawn = [f"Of 1,000 {kind} rows, 300 were drawn at random and checked." for kind in ("recorded", "audited")]
-    told = f"What identifies label bias: {belief.identified_by}"
+    told = f"What identifies label bias: {belief.kind.identified_by}"
     assert found.notes == (*drawn, told)
     with pytest.warns(AuditWarning, match="none of the 750 audited rows is in the table"):
         few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid")

@@ -8,20 +8,22 @@ fair 1s of one group were overlooked.
 """
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import GROUPS, SENSITIVE, Belief, Field, Question
+from problog4fairness.beliefs import GROUPS, SENSITIVE, Belief, BeliefKind, Field, Question
 from problog4fairness.statistics import Parameter
 
 
 class Overlooked(Belief):
     """Fair 1s of one group are overlooked: recorded as 0."""
 
-    command = "overlooked"  # p4f estimate --belief overlooked
-    fields = (SENSITIVE, Field("overlooked", "probability", "A fair 1 may be recorded as 0", True), GROUPS)
-    question = Question(
-        "label",
-        "Some were overlooked",
-        "Nobody looked at people who were ill.",
-        (("*fair label", "group"), ("recorded label",)),
+    kind = BeliefKind(
+        fields=(SENSITIVE, Field("overlooked", "probability", "A fair 1 may be recorded as 0", True), GROUPS),
+        command="overlooked",
+        question=Question(
+            "label",
+            "Some were overlooked",
+            "Nobody looked at people who were ill.",
+            (("*fair label", "group"), ("recorded label",)),
+        ),
     )
 
     def __init__(self, sensitive, overlooked=None, *, groups=None):

@@ -98,11 +98,11 @@ class AuditTable:
         named = {"feature": self.features, "by": self.answer("by", ()), "model": self.answer("model", ())}
         for option, columns in (named | {"when": [when] if when else []}).items():
             for column in columns:
-                if column not in belief.read_columns:
+                if column not in belief.columns.all:
                     kind = type(belief).__name__
                     raise P4FError(f"{option}={column!r} says nothing to {kind}, which does not read it; leave it out")
         changed = self.answer("changed", ())
-        if changed and belief.when is None:
+        if changed and belief.columns.date is None:
             raise P4FError(f"changed={changed[0]!r} says nothing to {type(belief).__name__}; leave it out")
         return belief
 
@@ -237,7 +237,7 @@ class AuditTable:
 
     def coded(self, belief: Belief) -> pd.DataFrame:
         """The table with the values that a belief reads as plain data and its rows numbered from 1, as in a file."""
-        names = {*belief.sensitive_columns, *belief.features, *([self.recorded] if self.recorded else [])}
+        names = {*belief.columns.sensitive, *belief.features, *([self.recorded] if self.recorded else [])}
         plain = {name: plain_column(self.frame[name]) for name in self.frame.columns if name in names}
         frame = self.frame.assign(**plain)
         return frame.set_axis(pd.RangeIndex(1, len(frame) + 1))
@@ -262,7 +262,7 @@ class AuditTable:
 
     def notes(self, belief: Belief) -> list[str]:
         """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
-        labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
+        labelled = self.labelled_with_gaps if belief.record.gaps else self.labelled if self.has_labels else None
         rows = self._complete if belief.features or labelled is None else labelled[0]
         lines = [f"Estimated from {counts_of(rows).sum()} audited rows of {self.name}."]
         if belief.design is not None:
@@ -270,8 +270,8 @@ class AuditTable:
         if belief.features:
             how = "measured again" if self.answer("again") else "audited"
             lines += [f"Feature {recorded}: {how} as {fair}." for recorded, fair in self.feature_pairs]
-        if belief.recorded_columns:
-            return [*lines, f"Votes: {', '.join(belief.recorded_columns)}. Fair label: {self.fair}."]
+        if belief.columns.recorded:
+            return [*lines, f"Votes: {', '.join(belief.columns.recorded)}. Fair label: {self.fair}."]
         return lines if labelled is None else [*lines, *_label_notes(*labelled)]
 
 

@@ -130,7 +130,7 @@ def label_strata(
     if not occurring:
         raise P4FError(f"the recorded label {recorded!r} holds no value")
     classes = belief.classes or find_classes(
-        occurring, belief.favourable_among(occurring, favourable), recorded, audited=True
+        occurring, belief.record.favourable_among(occurring, favourable), recorded, audited=True
     )
     labels = _codes(values, classes, f"the recorded label {recorded!r}")
     everybody: tuple[Codes, tuple[str, ...]] = np.zeros(len(frame), dtype=np.int64), ("everybody",)
@@ -161,7 +161,7 @@ def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str,
     Of several sensitive variables, groups are combinations. A belief that does not name its groups has those that
     occur.
     """
-    columns = list(belief.sensitive_columns)
+    columns = list(belief.columns.sensitive)
     belief._require_columns(Rows(frame, ()))
     known = frame[columns].notna().all(axis=1).to_numpy() if columns else np.ones(len(frame), dtype=bool)
     groups = np.full(len(frame), -1, dtype=np.int64)

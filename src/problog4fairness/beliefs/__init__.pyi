@@ -4,10 +4,12 @@ from .convert import as_belief, belief_types, known_kinds, named_belief
 from .describe.files import MARK, belief_text, read_belief
 from .describe.plain_data import BeliefError, belief_of
 from .describe.words import Label
-from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable, Question
+from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable
+from .kind import BeliefKind, Question
 from .likelihood.combinations import every
 from .likelihood.inputs import FairInputs, fair_inputs
 from .likelihood.observation import CHUNK, Observation, Posterior
+from .reading import Columns, LabelRecord
 from .templates.chains import Chain, chain
 from .templates.custom import ProgramBelief
 from .templates.features.distorted import Distorted
@@ -20,7 +22,7 @@ from .templates.labels.label import NEGATIVE, POSITIVE, ClassBias, LabelBias
 from .templates.labels.row import Change, RowBias
 from .templates.labels.stage import LabelStage
 from .templates.none import NoBias
-from .templates.records.annotators import Annotators
+from .templates.records.annotators import Annotators, by_column
 from .templates.records.positive import PositiveUnlabelled
 from .templates.records.selective import SelectiveLabels
 from .templates.records.unknown_group import UnknownGroup
@@ -40,10 +42,12 @@ __all__ = [
     "Annotators",
     "Belief",
     "BeliefError",
+    "BeliefKind",
     "Chain",
     "Change",
     "ChangedBias",
     "ClassBias",
+    "Columns",
     "Distorted",
     "FairInputs",
     "Field",
@@ -51,6 +55,7 @@ __all__ = [
     "HistoricalBias",
     "Label",
     "LabelBias",
+    "LabelRecord",
     "LabelStage",
     "MeasurementBias",
     "NoBias",
@@ -68,6 +73,7 @@ __all__ = [
     "belief_of",
     "belief_text",
     "belief_types",
+    "by_column",
     "chain",
     "coded_votes",
     "depends_on",

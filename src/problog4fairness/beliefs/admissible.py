@@ -27,7 +27,7 @@ def admissible_values(belief: Belief, parameter: Parameter, rows: Rows) -> tuple
     Probabilities sum to 1 at most. Margins are mostly affine in one parameter, so two points tell where they become too
     small; a third one, at the limit, tells whether that was right.
     """
-    rows = belief.kinds_of(rows)
+    rows = belief.columns.distinct(rows)
     value = parameter.value or 0.0
     probe = value / 2 if value > 0 else 0.01
     at_value = _margins(belief, parameter, value, rows)

@@ -12,9 +12,7 @@ from problog4fairness.beliefs.describe.diagrams import MOST_NAMES, of_program
 from problog4fairness.beliefs.describe.plain_data import declared_belief, from_plain, plain_of
 from problog4fairness.beliefs.describe.words import Label, html_of, share
 from problog4fairness.beliefs.fields import (
-    Field,
     FieldTable,
-    Question,
     answered,
     constructed,
     plain_label,
@@ -43,40 +41,32 @@ class Belief(Observing):
     ``str(belief)`` is the program, with the numbers in it where they are known, and it is that program which is
     compiled. Immutable: :meth:`bind` and ``estimate`` give new ones.
 
-    A new kind of belief declares its ``fields``, and says its ``parameters`` and its :meth:`text`; everything else
-    follows, and may be overridden where there is a quicker way or a better word.
+    A new kind of belief declares its ``kind``, with the fields that it asks for, and says its ``parameters`` and its
+    :meth:`text`; everything else follows, and may be overridden where there is a quicker way or a better word.
 
     Attributes
     ----------
-    title, command, question
-        What this kind of belief is called; its name for ``p4f estimate --belief``; how a person finds it.
-    fields
-        The arguments of its constructor; see :mod:`problog4fairness.beliefs.fields`.
-    identified_by, overlap
-        What tells its parameters, in a few words; whether two of them may explain the same errors.
+    title, kind
+        What it is called, and what is said of all beliefs of its kind.
+    columns, record
+        The columns that it reads, and how the label is on record.
     variables, affected
         The sensitive variables that it depends on, and others such as who decided; the groups of the first one on which
         the bias acts, by position.
     parameters, design
         Its parameters; what a stratified audit said by stratum, where they come from one.
-    features, numbers
-        The recorded features that it changes, and those of them that are numbers.
+    features
+        The recorded features that it changes.
     classes, favourable
         The classes of the label where there are more than two; the label that counts as 1, None while nobody said.
-    predicts_from
-        Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     classifier
         The network of its program that is learned.
-    missing_labels, recorded_columns
-        Whether rows without a recorded label count; the columns that hold the record, where it is in several.
-    withheld, when
-        Columns that it reads and that no learner may; the column with the day of each row, where it depends on it.
 
     Examples
     --------
     >>> import problog4fairness as p4f
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
-    >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
+    >>> isinstance(belief, p4f.Belief), belief.title, belief.columns.sensitive
     (True, 'label bias', ('poor_area',))
     >>> belief.bind({"p1": 0.3}).parameter_table()["value"].tolist()
     [0.3]
@@ -85,18 +75,8 @@ class Belief(Observing):
     """
 
     title: ClassVar[str] = "belief"
-    command: ClassVar[str | None] = None
-    question: ClassVar[Question | None] = None
-    identified_by: ClassVar[str] = ""
-    fields: ClassVar[tuple[Field, ...]] = ()
     affected: tuple[int, ...] = ()
-    numbers: tuple[str, ...] = ()
-    audited_features: tuple[str, ...] = ()
-    missing_labels: bool = False
     design: Design | None = None
-    predicts_from: Literal["fair", "biased"] = "fair"
-    withheld: tuple[str, ...] = ()
-    when: str | None = None
     _field_values: Mapping[str, Any] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -108,7 +88,7 @@ class Belief(Observing):
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Check arguments as the fields declare them, keep them, and set the sensitive variable."""
         self.favourable = plain_label(named.pop("favourable", None))
-        self._field_values, variable, self.affected = constructed(self.fields, positional, named)
+        self._field_values, variable, self.affected = constructed(self.kind.fields, positional, named)
         self.variables = () if variable is None else (variable,)
 
     def field_values(self) -> dict[str, Any]:
@@ -128,12 +108,12 @@ class Belief(Observing):
         >>> [own.name for own in belief.parameters]
         ['p1', 'p2']
         """
-        return cls(**answered(cls.fields, values, table))
+        return cls(**answered(cls.kind.fields, values, table))
 
     @classmethod
     def from_table(cls, table: AuditTable) -> Belief:
         """The belief, with unknown parameters, that suits a table and what the command line says of it."""
-        return cls.from_fields(table_answers(cls.fields, table), table)
+        return cls.from_fields(table_answers(cls.kind.fields, table), table)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data from which :meth:`from_json` makes an equal belief: its fields, and its parameters."""
@@ -214,7 +194,7 @@ class Belief(Observing):
         from problog4fairness.audit import LITTLE_SIGNAL, audited_rows, planned_error, warn_few, warn_signal
 
         for name in (recorded, fair):
-            if name in self.context_columns:
+            if name in self.columns.context:
                 raise P4FError(f"column {name!r} is a label of the audit; the bias cannot depend on it")
         start = self._awaiting(prior)
         rows, strata = audited_rows(start, audit, recorded, fair, favourable, drawn_from)
@@ -230,7 +210,7 @@ class Belief(Observing):
         belief.design = design
         warn_few(belief.parameters, rows.classes, planned_error(audit))
         if len(rows.classes) == 2 and all(parameter.value is not None for parameter in belief.parameters):
-            kinds = belief.kinds_of(rows).without_record()
+            kinds = belief.columns.distinct(rows).without_record()
             warn_signal(belief, belief.observe(kinds), kinds, LITTLE_SIGNAL)
         return belief
 
@@ -324,7 +304,7 @@ class Belief(Observing):
         """The kinds of rows that an audit is sampled from: by group and recorded label."""
         from problog4fairness.audit import NoStrataError, label_strata
 
-        if self.missing_labels or self.recorded_columns:
+        if self.record.gaps or self.columns.recorded:
             raise NoStrataError("the record is not one label that every row has")
         return label_strata(self, table, recorded, favourable)
 
@@ -357,7 +337,7 @@ class Belief(Observing):
 
         ``label`` says how the label is called.
         """
-        columns = ", ".join(self.read_columns)
+        columns = ", ".join(self.columns.all)
         first = (
             f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
             f"{f'; it reads {columns}' if columns else ''}."
@@ -389,7 +369,7 @@ class Belief(Observing):
         )
         if len(self.parameters) > MOST_NAMES:
             known = f"{len(self.parameters)} parameters"
-        return f"{type(self).__name__}({', '.join(self.sensitive_columns)}: {known or 'no parameters'})"
+        return f"{type(self).__name__}({', '.join(self.columns.sensitive)}: {known or 'no parameters'})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.to_json() == other.to_json()

@@ -45,9 +45,9 @@ def named_belief(name: str, table: AuditTable) -> Belief:
     if not name.endswith(".pl") and not Path(name).exists():
         word = name.replace("-", "").lower()
         in_python = [
-            kind_name
-            for kind_name, kind in known_kinds().items()
-            if kind.command is None and kind_name.lower().startswith(word)
+            name_of_class
+            for name_of_class, template in known_kinds().items()
+            if template.kind.command is None and name_of_class.lower().startswith(word)
         ]
         if word and in_python:
             raise P4FError(
@@ -59,7 +59,7 @@ def named_belief(name: str, table: AuditTable) -> Belief:
 
 def belief_types() -> dict[str, type[Belief]]:
     """The beliefs that a command line or a form can offer, by their command; those of other packages among them."""
-    return {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
+    return {t.kind.command: t for t in known_kinds().values() if t.kind.command is not None}
 
 
 def known_kinds() -> dict[str, type[Belief]]:

@@ -1,12 +1,12 @@
 """The fields that a belief declares: what its constructor takes, a file holds, and a command line or a form asks for.
 
-Each template has ``fields: ClassVar[tuple[Field, ...]]``, one :class:`Field` for each argument of its constructor but
+Each template has ``kind = BeliefKind(fields=(...))``, one :class:`Field` for each argument of its constructor but
 ``favourable``, and begins its constructor with ``super().__init__(...)``, which checks the arguments as declared, keeps
 them, and sets ``variables`` (the sensitive variable) and ``affected`` (positions of those on which the bias acts). From
 the declaration follow ``to_json`` and ``from_json``, and with them files, saved models and equality.
 
-- ``belief_types()``: all beliefs that a command line or a form can offer, by ``command``; ``belief.question`` says how
-  a person finds it (:class:`Question`).
+- ``belief_types()``: all beliefs that a command line or a form can offer, by ``kind.command``; ``kind.question`` says
+  how a person finds it.
 - ``Belief.from_fields(values, table)``: a belief, its parameters unknown, from answers by field name. What is left out
   is read from the table (groups, classes, values of features) or has its default. Answers are plain data, as in JSON.
 - ``belief.field_values()``: the answers that lead to a belief, so that ``from_fields(field_values())`` is the belief
@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from problog4fairness.beliefs.variables import acting_groups
 from problog4fairness.data import Sensitive
@@ -39,25 +39,6 @@ Kind: TypeAlias = Literal[
 
 # Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
 MOST_CELLS = 100_000
-
-
-class Question(NamedTuple):
-    """How a person finds the belief that is theirs.
-
-    Attributes
-    ----------
-    doubted
-        What cannot be trusted: ``label``, ``feature``, ``group`` or ``other``.
-    answer, example
-        How that came about, and a case of it.
-    boxes
-        A sketch: the causes above and the effects below; ``*`` marks what the classifier gives, ``?`` what nobody saw.
-    """
-
-    doubted: str
-    answer: str
-    example: str
-    boxes: tuple[tuple[str, ...], ...]
 
 
 class FieldTable(Protocol):

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.fields import plain_label
-from problog4fairness.beliefs.likelihood.general import Record, observe_program
+from problog4fairness.beliefs.likelihood.general import observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.parametrised import Parametrised
+from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.data import Floats, Grouping, Rows, Sensitive
 from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs.belief import Belief
     from problog4fairness.program import Leaf
 
 
@@ -28,30 +27,23 @@ class Observing(Parametrised):
 
     classes: tuple[int | str, ...] | None = None
     classifier: str = "h"
-    recorded_columns: tuple[str, ...] = ()
     favourable: bool | int | float | str | None = None
 
     @property
-    def sensitive_columns(self) -> tuple[str, ...]:
-        """All sensitive columns, each once."""
-        return _columns(variable for variable in self.variables if variable.people)
+    def columns(self) -> Columns:
+        """The columns that it reads, by what they are for it."""
+        return Columns(
+            sensitive=_columns(variable for variable in self.variables if variable.people),
+            others=_columns(variable for variable in self.variables if not variable.people),
+            recorded=self.record.columns,
+            features=self.features,
+            groups={v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1 and v.people},
+        )
 
     @property
-    def other_columns(self) -> tuple[str, ...]:
-        """The columns of what else the bias depends on, each once."""
-        return _columns(variable for variable in self.variables if not variable.people)
-
-    @property
-    def read_columns(self) -> tuple[str, ...]:
-        """All columns that it reads, besides a single recorded label."""
-        every = (*self.sensitive_columns, *self.other_columns, *self.recorded_columns, *self.features)
-        return tuple(dict.fromkeys(every))
-
-    @property
-    def context_columns(self) -> tuple[str, ...]:
-        """What it must read besides the features and the record: groups, who decided, proxies."""
-        aside = {*self.recorded_columns, *self.features}
-        return tuple(name for name in self.read_columns if name not in aside)
+    def record(self) -> LabelRecord:
+        """How the label is on record, and which one is favourable."""
+        return LabelRecord(classes=self.classes, favourable=self.favourable)
 
     def _network_columns(self) -> dict[str, str]:
         """The column that each network of its program reads, where it is one."""
@@ -80,21 +72,11 @@ class Observing(Parametrised):
             self._bound_program(),
             rows,
             inputs,
-            self.record(rows),
+            self.record.outcomes(rows),
             classifier=self.classifier,
             value=lambda leaf: self._leaf_value(leaf, rows),
             place=lambda leaf: self._leaf_input(leaf, rows, inputs),
         )
-
-    def record(self, rows: Rows) -> Record:
-        """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
-        count = 0 if rows.recorded is None else int((rows.recorded < 0).sum())
-        if count:
-            raise P4FError(
-                f"{count} rows have no recorded label, and the belief does not say when that happens; drop them, or "
-                "believe in SelectiveLabels"
-            )
-        return Record(len(rows.classes), rows.recorded)
 
     def _inputs(self, rows: Rows) -> FairInputs:
         """What the program may ask the classifier about: the row itself, where it says nothing else."""
@@ -124,8 +106,8 @@ class Observing(Parametrised):
 
     def _require_columns(self, rows: Rows) -> None:
         """Raise the error that names a column which the belief reads and the rows do not have."""
-        for column in self.read_columns:
-            unrecorded = rows.recorded is None and column in self.recorded_columns
+        for column in self.columns.all:
+            unrecorded = rows.recorded is None and column in self.columns.recorded
             if column not in rows.frame.columns and not unrecorded:
                 nearest = among(column, rows.frame.columns)
                 raise P4FError(f"the belief needs the column {column!r}; {nearest}, or pass sensitive_features")
@@ -146,52 +128,11 @@ class Observing(Parametrised):
             if variable.people and set(variable.columns) <= set(rows.frame.columns)
         ]
 
-    def kinds_of(self, rows: Rows) -> Rows:
-        """One row of each kind that the belief can tell apart."""
-        columns = [name for name in self.read_columns if name in rows.frame.columns]
-        if not columns:
-            return rows.take(np.arange(min(1, len(rows))))
-        return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
-
-    def known_groups(self) -> dict[str, tuple[Any, ...]]:
-        """For each sensitive column that alone says the group, its groups; of two, the sensitive one is the second."""
-        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1 and v.people}
-
-    @property
-    def about_label(self) -> bool:
-        """Whether the recorded label is a copy of the fair one, right or distorted, so that the two can be compared."""
-        return True
-
-    def by_column(self) -> dict[str, Belief]:
-        """For a record in several columns, what it says of each column alone; of others nothing."""
-        return {}
-
     def with_favourable(self, label: Any) -> Self:
         """The same assumption about labels of which this one counts as 1."""
         other = copy.copy(self)
         other.favourable = plain_label(label)
         return other
-
-    def favourable_among(self, labels: Collection[Any], wanted: Any = None) -> Any:
-        """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
-
-        A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
-        with labels written in another way does not, but then somebody has to say which one is meant.
-        """
-        known = self.favourable
-        if known is None or (wanted is not None and known not in labels):
-            return wanted
-        if known not in labels:
-            raise P4FError(
-                f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
-                "say which one it is by favourable=..."
-            )
-        if wanted is not None and wanted != known:
-            raise P4FError(
-                f"favourable={wanted!r} contradicts the belief, in which {known!r} is the favourable label; "
-                "leave it out, or estimate the belief anew"
-            )
-        return known
 
     def _noted(self, estimated: Self, favourable: Any) -> Self:
         """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""

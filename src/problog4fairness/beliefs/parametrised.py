@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import UnknownNameError
 from problog4fairness.program import Program
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 class Parametrised(ABC):
     """The part of a :class:`Belief` that is about its parameters; the attributes are described there."""
 
+    kind: BeliefKind = BeliefKind()
     variables: tuple[Sensitive, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
-    overlap: bool = False
 
     @abstractmethod
     def text(self) -> str:
@@ -131,7 +132,7 @@ class Parametrised(ABC):
     def _counted(self) -> bool:
         """Whether every parameter is counted in a cell of its own."""
         cells = [parameter.cell for parameter in self.parameters]
-        return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
+        return bool(cells) and not self.kind.overlap and len(self.variables) == 1 and None not in cells
 
     def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
         """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""

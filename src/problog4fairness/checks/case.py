@@ -109,7 +109,7 @@ class Case:
     @property
     def outcomes(self) -> tuple[Any, ...]:
         """What can be recorded: the classes, and where the belief says when, nothing."""
-        return (*self.rows.classes, "missing") if self.belief.missing_labels else self.rows.classes
+        return (*self.rows.classes, "missing") if self.belief.record.gaps else self.rows.classes
 
     @cached_property
     def audited(self) -> Codes:
@@ -227,7 +227,7 @@ class Case:
     @cached_property
     def plain(self) -> Crossfit:
         """The recorded table, learned as it is, by all columns that the belief reads, too."""
-        names = dict.fromkeys([*self.rows.features, *self.belief.context_columns])
+        names = dict.fromkeys([*self.rows.features, *self.belief.columns.context])
         rows = replace(self.table, classes=self.outcomes, recorded=self.recorded[: self.size])
         return self.learned(NoBias(), rows.with_features(list(names)))
 
@@ -310,7 +310,7 @@ class Case:
 
     def _others(self) -> tuple[str, ...]:
         """The features that are not sensitive."""
-        return tuple(name for name in self.rows.features if name not in self.belief.sensitive_columns)
+        return tuple(name for name in self.rows.features if name not in self.belief.columns.sensitive)
 
     @cached_property
     def encoded(self) -> tuple[Floats, list[str]]:

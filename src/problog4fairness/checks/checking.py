@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import Belief, by_column
 from problog4fairness.checks import needs
 from problog4fairness.checks.case import Case
 from problog4fairness.checks.finding import LEVEL, NEVER, Finding, NotDone, holm
@@ -189,7 +189,7 @@ def check(
         "seed": random_state,
     }
     constant: list[str] = []
-    if belief.recorded_columns:
+    if belief.columns.recorded:
         cases, constant = _by_column(belief, table, options)
     else:
         cases = {"": read_case(belief, table, recorded=recorded, **options)}
@@ -198,21 +198,21 @@ def check(
     results = [_worst(step, cases) for step in steps]
     first = next(iter(cases.values()))
     notes = first.notes
-    if belief.recorded_columns:
+    if belief.columns.recorded:
         notes = (*notes, f"Each of {', '.join(cases)} was checked alone, and corrected for; not whether they copy.")
     if constant:
         notes = (*notes, f"Not checked, for there is only one value: {', '.join(constant)}.")
     if first.observation.drawn:
         share = percent(first.observation.drawn)
         notes = (*notes, f"Rows stand for more fair vectors than are listed: {share} of the weight rests on draws.")
-    if belief.identified_by:
-        notes = (*notes, f"What identifies {belief.title}: {belief.identified_by}")
+    if belief.kind.identified_by:
+        notes = (*notes, f"What identifies {belief.title}: {belief.kind.identified_by}")
     return CheckResult(_outcomes(results), first.size, len(first.audited), notes)
 
 
 def _by_column(belief: Belief, table: Any, options: dict[str, Any]) -> tuple[dict[str, Case], list[str]]:
     """For a record in several columns, a case for each, of the rows that have it; and columns of a single value."""
-    parts = belief.by_column()
+    parts = by_column(belief)
     if not parts or not is_frame(table):
         raise P4FError("a record in several columns is checked one by one: pass Annotators, and a data frame")
     cases = {}

@@ -54,7 +54,7 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
     train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
     tasks = [Task(observation, seed, train_rows=others) for others in train]
     held = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
-    label = np.asarray(belief.record(rows).codes)
+    label = np.asarray(belief.record.outcomes(rows).codes)
 
     def recorded(fitted: Fitted, fold: int) -> Floats:
         chances = observation.recorded_proba(fitted.log_proba(observation.table))

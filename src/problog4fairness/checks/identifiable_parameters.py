@@ -190,7 +190,7 @@ def _effect(
     belief: Belief, free: Sequence[Parameter], members: Sequence[int], covariance: Floats, rows: Rows | None
 ) -> float:
     """The largest standard deviation of a P(recorded | fair, groups) that these parameters change together."""
-    kinds = _every_kind(belief) if rows is None else belief.kinds_of(rows)
+    kinds = _every_kind(belief) if rows is None else belief.columns.distinct(rows)
     if kinds is None or len(members) < 2:
         return float("nan")
     unrecorded = kinds.without_record()

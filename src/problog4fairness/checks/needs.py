@@ -35,9 +35,9 @@ certain_groups = _need(lambda case: case.certain, "the groups of some rows are u
 two_classes = _need(lambda case: len(case.rows.classes) == 2, "the label has more than two classes")
 fair_features = _need(lambda case: not case.belief.features, "features are distorted, too")
 days = _need(lambda case: case.when is not None, "no column with days was named")
-categories = _need(lambda case: not case.belief.numbers, "the distorted features are numbers")
+categories = _need(lambda case: not case.belief.columns.numbers, "the distorted features are numbers")
 distorted_features = _need(lambda case: case.belief.features, "the belief distorts no features")
-distorted_numbers = _need(lambda case: case.belief.numbers, "the belief distorts no numbers")
+distorted_numbers = _need(lambda case: case.belief.columns.numbers, "the belief distorts no numbers")
 independent_features = _need(
     lambda case: not getattr(case.belief, "joint", ()), "the belief does not take them as independent"
 )
@@ -49,7 +49,7 @@ def audit(case: Case) -> None:
         raise NotDone("there is no audit")
     if len(case.audited) < LEAST_AUDITED:
         raise NotDone(f"fewer than {LEAST_AUDITED} audited rows")
-    if not case.belief.about_label:
+    if not case.belief.record.copied:
         raise NotDone("the fair label is that of another world, so that recorded ones are not compared with it")
 
 

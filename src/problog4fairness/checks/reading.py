@@ -45,9 +45,11 @@ def read_case(
 ) -> Case:
     """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
     belief.require_known()
-    if belief.recorded_columns:
-        raise P4FError("beliefs about one recorded label are compared, not about votes; take those of .by_column()")
-    when = belief.when if when is None else when
+    if belief.columns.recorded:
+        raise P4FError(
+            "beliefs about one recorded label are compared, not about votes; take those of p4f.beliefs.by_column(...)"
+        )
+    when = belief.columns.date if when is None else when
     options: dict[str, Any] = {"use_sensitive": use_sensitive, "seed": seed, "when": when}
     if isinstance(table, Rows):
         return _sampled(_of_rows(belief, table, audit, options))
@@ -62,17 +64,17 @@ def read_case(
     pairs = {recorded: fair} if isinstance(fair, str) else dict(fair or {})
     fair = pairs.pop(recorded, None)
     whole, audited_features = _joined(belief, frame, audited, recorded, fair, pairs, drop)
-    needed = [name for name in belief.context_columns if name not in belief.other_columns]
+    needed = [name for name in belief.columns.context if name not in belief.columns.others]
     days = [] if when is None else [when]
     for name, role, argument in (
         (recorded, "recorded label", "recorded"),
-        *((name, "sensitive variable", "sensitive") for name in belief.sensitive_columns if name in needed),
-        *((column, "belief", "belief") for column in belief.other_columns),
+        *((name, "sensitive variable", "sensitive") for name in belief.columns.sensitive if name in needed),
+        *((column, "belief", "belief") for column in belief.columns.others),
         *((name, "day", "when") for name in days),
     ):
         check_column(whole, name, role, argument)
-    complete = [*needed, *(name for name in belief.withheld if name in belief.read_columns)]
-    complete = complete if belief.missing_labels else [recorded, *complete]
+    complete = [*needed, *(name for name in belief.columns.withheld if name in belief.columns.all)]
+    complete = complete if belief.record.gaps else [recorded, *complete]
     kept = np.flatnonzero(whole[complete].notna().all(axis=1))
     unused = [*drop, *days, *(name for name in pairs.values() if name in whole.columns)]
     with warnings.catch_warnings():
@@ -144,13 +146,13 @@ def _rows(belief: Belief, given: TrainingRows, recorded: str, frame: pd.DataFram
     whole = given.features
     if given.groups is not None:
         whole = pd.concat([whole, given.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
-    lacking = [name for name in dict.fromkeys([*belief.other_columns, *days]) if name not in whole.columns]
+    lacking = [name for name in dict.fromkeys([*belief.columns.others, *days]) if name not in whole.columns]
     if lacking:
         whole = pd.concat([whole, frame[lacking].reset_index(drop=True)], axis=1)
     weights = None
     if given.audit_weights is not None and given.audit_weights.nunique() > 1:
         weights = given.audit_weights.fillna(0.0).to_numpy()
-    features = tuple(name for name in map(str, given.features.columns) if name not in belief.withheld)
+    features = tuple(name for name in map(str, given.features.columns) if name not in belief.columns.withheld)
     roles = Roles(given.label, fair=given.fair, labels=classes)
     return replace(Rows.from_table(whole, roles, belief, features=features), audit_weights=weights)
 

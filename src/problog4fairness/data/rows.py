@@ -110,9 +110,9 @@ class Rows:
         >>> rows.recorded.tolist(), rows.fair.tolist()
         ([0, 1], [-1, 1])
         """
-        columns = () if belief is None else belief.sensitive_columns
-        votes = () if belief is None else belief.recorded_columns
-        gaps = belief is not None and belief.missing_labels
+        columns = () if belief is None else belief.columns.sensitive
+        votes = () if belief is None else belief.columns.recorded
+        gaps = belief is not None and belief.record.gaps
         warn_swapped(roles.recorded, roles.fair, roles.sensitive, columns, stacklevel=4)
         frame = to_frame(table)
         recorded = None
@@ -130,7 +130,7 @@ class Rows:
             labels = pd.concat(parts).dropna()
             favourable, name = roles.favourable, None if votes else _name_of(roles.recorded)
             if belief is not None:
-                favourable = belief.favourable_among(labels.unique().tolist(), favourable)
+                favourable = belief.record.favourable_among(labels.unique().tolist(), favourable)
             classes = find_classes(labels.to_numpy(), favourable, name, ordered=ordered, audited=audited)
         if roles.sensitive is not None:
             passed = sensitive_frame(roles.sensitive, columns, len(frame))

@@ -61,7 +61,7 @@ def concerns(
     """
     sentences = [*model.fitted_.concerns, *table_concerns(rows, model.belief_)]
     if not model.group_use_.used:
-        groups = ", ".join(model.belief_.sensitive_columns)
+        groups = ", ".join(model.belief_.columns.sensitive)
         sentences += [
             f"the model is group-free; column {name!r} determines {groups}; leave it out, or let the model use the "
             "group"
@@ -99,7 +99,7 @@ def _part(rows: Rows) -> Rows:
 
 def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
     """Groups that were recorded otherwise than the belief allows, or than the model expects through it."""
-    if rows.recorded is None or model.belief_.recorded_columns or len(rows.classes) != 2:
+    if rows.recorded is None or model.belief_.columns.recorded or len(rows.classes) != 2:
         return []
     chosen = np.flatnonzero(rows.recorded >= 0)
     chosen = chosen[:: max(1, len(chosen) // COMPARED)]
@@ -119,7 +119,7 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
         if count < FEW_ROWS:
             continue
         where = f"where {name}, " if name else ""
-        if allowed is not None and not model.belief_.missing_labels:
+        if allowed is not None and not model.belief_.record.gaps:
             low, high = (float(end.numpy()[mask, 1].mean()) for end in allowed)
             end = low if rate < low else high
             if abs(rate - min(max(rate, low), high)) > FAR * _error(end * (1 - end), count):
@@ -183,7 +183,7 @@ def tell(sentences: list[str], stacklevel: int) -> None:
 
 def table_concerns(rows: Rows, belief: Belief) -> list[str]:
     """What speaks against learning from these rows through a belief, a sentence each."""
-    if belief.recorded_columns:
+    if belief.columns.recorded:
         return _copied(rows, belief)
     if rows.recorded is None:
         return []
@@ -192,7 +192,7 @@ def table_concerns(rows: Rows, belief: Belief) -> list[str]:
     labels = rows.recorded[known]
     if len(known) < LEAST_ROWS or len(np.unique(labels)) < 2:
         return []
-    names = [name for name in rows.features if name not in belief.sensitive_columns]
+    names = [name for name in rows.features if name not in belief.columns.sensitive]
     columns = {name: rows.frame[name].iloc[known] for name in names}
     sentences = []
     same = [name for name, column in columns.items() if _gives_away(column, labels)]
@@ -260,7 +260,7 @@ def _copied(rows: Rows, belief: Belief) -> list[str]:
     Two annotators who err independently of each other agree in a share αβ + (1 - α)(1 - β) of the rows, where α and β
     are how often they agree with what most of the others say.
     """
-    columns = list(belief.recorded_columns)
+    columns = list(belief.columns.recorded)
     if len(columns) > MOST_ANNOTATORS:
         return []
     rows = rows.take(np.arange(len(rows))[:: max(1, len(rows) // MOST_ROWS)])

@@ -68,7 +68,7 @@ def fit_spread(
     require_cluster(X)
     data, beside = _joined(model, X, y, sensitive_features, {FAIR: fair, WEIGHT: sample_weight})
     model.seed_ = fitting.drawn_seed(model.random_state)
-    keys = [*as_belief(model.belief).sensitive_columns, *(name for name in (LABEL, FAIR) if name in data.columns)]
+    keys = [*as_belief(model.belief).columns.sensitive, *(name for name in (LABEL, FAIR) if name in data.columns)]
     kinds = _kinds(data, keys)
     groups = kinds[beside] if beside else None
     label = kinds[LABEL].rename(y.name)
@@ -93,7 +93,7 @@ def _joined(
     model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, others: Mapping[str, Any]
 ) -> tuple[Any, list[str]]:
     """All columns in one Dask data frame, and those that were passed beside X."""
-    columns = as_belief(model.belief).sensitive_columns
+    columns = as_belief(model.belief).columns.sensitive
     parts = {LABEL: y, **others}
     beside: list[str] = []
     if sensitive_features is not None and columns:

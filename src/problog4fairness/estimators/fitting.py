@@ -85,13 +85,13 @@ def _checked(estimator: BaseEstimator, frame: pd.DataFrame) -> pd.DataFrame:
 
 def is_plain(belief: Belief, y: Any) -> bool:
     """Whether each row has one recorded label, as scikit-learn has it."""
-    gaps = belief.missing_labels and y is not None and bool(np.any(pd.isna(y)))
-    return not belief.recorded_columns and not gaps
+    gaps = belief.record.gaps and y is not None and bool(np.any(pd.isna(y)))
+    return not belief.columns.recorded and not gaps
 
 
 def read_record(belief: Belief, y: Any) -> pd.Series[Any] | pd.DataFrame:
     """The recorded label, which may have gaps; or the columns of votes of several people, as the belief says."""
-    columns = list(belief.recorded_columns)
+    columns = list(belief.columns.recorded)
     if not columns:
         return pd.Series(column_or_1d(y, warn=True))
     if is_frame(y):
@@ -305,7 +305,7 @@ def take(model: DebiasedClassifier, fitted: Fitted) -> None:
 
 def _passed(belief: Belief, sensitive_features: Any) -> Any:
     """What was passed beside X, if the belief reads it."""
-    return sensitive_features if belief.read_columns else None
+    return sensitive_features if belief.columns.all else None
 
 
 def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
@@ -313,8 +313,8 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
         raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
-    sensitive = {*names, *belief.sensitive_columns}
-    readable = [name for name in frame.columns if name not in {*belief.withheld, *belief.recorded_columns}]
+    sensitive = {*names, *belief.columns.sensitive}
+    readable = [name for name in frame.columns if name not in {*belief.columns.withheld, *belief.columns.recorded}]
     visible = [name for name in readable if name in sensitive]
     decided: DecidedBy = "default" if model.use_sensitive == "auto" else "statement"
     model.group_use_ = GroupUse(model.use_sensitive is True and bool(visible), tuple(visible), decided)

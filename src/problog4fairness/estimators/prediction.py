@@ -118,11 +118,11 @@ def mean_log_likelihood(model: DebiasedClassifier, rows: Rows, sample_weight: An
 
 def predicts_from(model: DebiasedClassifier) -> str:
     """Whether the features of new rows are fair or biased."""
-    return model.test_features or model.belief_.predicts_from
+    return model.test_features or model.belief_.kind.predicts_from
 
 
 def _restored(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
-    missing = [c for c in belief.sensitive_columns if belief.features and c not in rows.frame.columns]
+    missing = [c for c in belief.columns.sensitive if belief.features and c not in rows.frame.columns]
     if missing:
         raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
     observation = belief.restore(rows.without_record())
@@ -149,7 +149,7 @@ def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list
     ``recorded`` is the column of the recorded label; the name that training saw by default.
     """
     texts = [name for name, values in model.fitted_.categories.items() if not _FLAGS.issuperset(values)]
-    groups = model.belief_.known_groups().items()
+    groups = model.belief_.columns.groups.items()
     texts += [name for name, levels in groups if any(isinstance(level, str) for level in levels)]
     label = model.recorded_ if recorded is None else recorded
     if label is not None and all(isinstance(value, str) for value in model.classes_.tolist()):
@@ -298,15 +298,15 @@ class Scorer:
     def _tells(self, name: str, frame: pd.DataFrame) -> bool:
         """Whether a column can be added to a table."""
         belief = self._model.belief_
-        needed = (*belief.context_columns, *belief.features) if name.startswith(("recorded", "distorted")) else ()
+        needed = (*belief.columns.context, *belief.features) if name.startswith(("recorded", "distorted")) else ()
         present = all(column in frame.columns for column in needed)
-        return present and (name != DISTORTED or (belief.about_label and self._recorded in frame.columns))
+        return present and (name != DISTORTED or (belief.record.copied and self._recorded in frame.columns))
 
     def _parts(self, frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, bool, bool]]:
         """Rows that are scored together, whether their groups are known, and whether their labels are."""
         known, labelled = (np.zeros(len(frame), dtype=bool) for _ in range(2))
         if RECORDED in names:
-            known = frame[list(self._model.belief_.context_columns)].notna().all(axis=1).to_numpy()
+            known = frame[list(self._model.belief_.columns.context)].notna().all(axis=1).to_numpy()
         if DISTORTED in names:
             labelled = known & frame[self._recorded].notna().to_numpy()
         for rows, *what in ((labelled, True, True), (known & ~labelled, True, False), (~known, False, False)):
@@ -321,7 +321,7 @@ def _scores(
     if not with_groups:
         return _by_class(model, FAIR, model.predict_proba(features))
     # With whole numbers as such: missing values make them floats.
-    columns = {name: plain_column(frame[name]) for name in model.belief_.context_columns}
+    columns = {name: plain_column(frame[name]) for name in model.belief_.columns.context}
     groups = pd.DataFrame(columns).infer_objects() if columns else None
     values = None if label is None else plain_column(label).infer_objects().to_numpy()
     try:

@@ -220,10 +220,10 @@ def training_rows(
     biased
         Whether new rows will be as biased as these, so that prediction needs the sensitive variable.
     """
-    columns = [name for name in (*belief.sensitive_columns, *belief.withheld) if name in belief.read_columns]
+    columns = [name for name in (*belief.columns.sensitive, *belief.columns.withheld) if name in belief.columns.all]
     # Of an unknown group the table may have the column, with gaps.
-    optional = [name for name in belief.sensitive_columns if name not in columns and name in frame.columns]
-    votes = list(belief.recorded_columns)
+    optional = [name for name in belief.columns.sensitive if name not in columns and name in frame.columns]
+    votes = list(belief.columns.recorded)
     if votes and recorded not in votes:
         raise P4FError(f"the belief reads the votes {listed(votes)}; name one of them as the recorded label")
     if sensitive is not None:
@@ -233,7 +233,7 @@ def training_rows(
     check_column(frame, recorded, "recorded label", "recorded")
     for name in columns:
         check_column(frame, name, "sensitive variable of the belief", "sensitive")
-    for name in (*belief.features, *belief.other_columns, *votes):
+    for name in (*belief.features, *belief.columns.others, *votes):
         check_column(frame, name, "column that the belief is about", "belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
@@ -244,22 +244,22 @@ def training_rows(
     if fair is not None:
         both, written = find_labels(frame, recorded, fair, labels[-1])
         labels = both if len(both) > 2 else labels
-    gaps = belief.missing_labels or bool(votes)
+    gaps = belief.record.gaps or bool(votes)
     complete = columns if gaps else [recorded, *columns]
     rows = complete_rows(frame, complete)
     cleaned: dict[str, Any] = {
         name: recode(rows[name], labels, labels, "recorded label") for name in votes or [recorded]
     }
-    for name, levels in belief.known_groups().items():
+    for name, levels in belief.columns.groups.items():
         cleaned[name] = recode_groups(rows[name], known_levels(rows, name, levels))
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
-    needed = bool(columns) and (use_sensitive is not False or biased or belief.predicts_from == "biased")
+    needed = bool(columns) and (use_sensitive is not False or biased or belief.kind.predicts_from == "biased")
     others = {
         recorded,
         *votes,
         *optional,
-        *belief.withheld,
+        *belief.columns.withheld,
         AUDIT_WEIGHT,
         *([] if fair is None else [fair]),
         *([] if needed else columns),
@@ -302,7 +302,7 @@ def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None,
 
 def _check_group(belief: Belief, frame: pd.DataFrame, sensitive: str | None, group: object) -> None:
     """The sensitive group that was named is the one that the belief knows."""
-    for column, levels in belief.known_groups().items():
+    for column, levels in belief.columns.groups.items():
         if len(levels) != 2 or column not in frame.columns or sensitive not in (None, column):
             continue
         named = find_levels(frame, column, group)[1]
@@ -318,7 +318,7 @@ def agreed_labels(frame: pd.DataFrame, recorded: str, belief: Belief, favourable
     known, values = None, values_of(frame[recorded])
     # A belief from a table that writes the label in another way says nothing about this one.
     with contextlib.suppress(P4FError):
-        good = belief.favourable_among(values) if len(values) > 2 else belief.favourable
+        good = belief.record.favourable_among(values) if len(values) > 2 else belief.favourable
         known = None if good is None else find_labels(frame, recorded, None, good)[0]
     labels = known if known is not None and favourable is None else find_labels(frame, recorded, None, favourable)[0]
     if known is not None and labels != known:

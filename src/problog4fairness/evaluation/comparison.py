@@ -201,7 +201,7 @@ def _through(name: str, clf: DebiasedClassifier, data: ComparedRows) -> ThroughB
     """A classifier as a method: a fitted one learns from the audit, and uses the group, as it did."""
     check_use_sensitive(clf.use_sensitive)
     belief, fitted = _belief(clf), hasattr(clf, "fitted_")
-    learned = clf.audited_ > 0 if fitted else bool((data.fair < 0).any()) and belief.about_label
+    learned = clf.audited_ > 0 if fitted else bool((data.fair < 0).any()) and belief.record.copied
     return ThroughBelief(
         data.sensitive,
         belief,

@@ -96,14 +96,14 @@ def compared_rows(
         ``favourable``, ``drop``, ``keep`` and ``features``, as for training on a table.
     """
     data = to_frame(data)
-    reader = next((b for b in beliefs if b.recorded_columns or b.missing_labels), beliefs[0] if beliefs else NoBias())
-    name = sensitive if isinstance(sensitive, str) and reader.sensitive_columns else None
+    reader = next((b for b in beliefs if b.columns.recorded or b.record.gaps), beliefs[0] if beliefs else NoBias())
+    name = sensitive if isinstance(sensitive, str) and reader.columns.sensitive else None
     table = training_rows(data, reader, recorded=recorded, sensitive=name, audit=audit, fair=fair, **columns)
     classes = next((tuple(belief.classes) for belief in beliefs if belief.classes is not None), ())
     frame = table.features
     if table.groups is not None:
         frame = pd.concat([frame.drop(columns=list(table.groups), errors="ignore"), table.groups], axis=1)
-    withheld = {column for belief in beliefs for column in belief.withheld}
+    withheld = {column for belief in beliefs for column in belief.columns.withheld}
     features = tuple(column for column in frame.columns if column not in withheld)
     roles = Roles(table.label, fair=table.fair, favourable=table.favourable, labels=classes)
     rows = Rows.from_table(frame.reset_index(drop=True), roles, reader, features=features)
@@ -148,8 +148,8 @@ def _sensitive(frame: pd.DataFrame, sensitive: str | Sensitive | None, beliefs: 
     """The variable by which people are compared: as stated, or that of the beliefs."""
     if isinstance(sensitive, Sensitive):
         return sensitive
-    withheld = {column for belief in beliefs for column in belief.withheld}
-    named = [column for belief in beliefs for column in belief.sensitive_columns if column not in withheld]
+    withheld = {column for belief in beliefs for column in belief.columns.withheld}
+    named = [column for belief in beliefs for column in belief.columns.sensitive if column not in withheld]
     columns = tuple(dict.fromkeys(named)) or ((sensitive,) if sensitive else ())
     if not columns:
         raise P4FError("which column is sensitive? Name it by sensitive=...")
@@ -160,7 +160,7 @@ def _sensitive(frame: pd.DataFrame, sensitive: str | Sensitive | None, beliefs: 
 def _levels(belief: Belief, columns: tuple[str, ...]) -> tuple[Level, ...] | None:
     """The groups of a belief whose one sensitive variable is made of these columns."""
     if len(columns) == 1:
-        return belief.known_groups().get(columns[0])
+        return belief.columns.groups.get(columns[0])
     return next((variable.levels for variable in belief.variables if variable.columns == columns), None)
 
 

@@ -91,7 +91,7 @@ class BeliefBox:
     def __init__(self, belief: Belief, ends: Mapping[str, Range], rows: Rows) -> None:
         self.belief, self.names = belief, tuple(ends)
         self.low, self.high = np.array(list(ends.values()), dtype=np.float64).T
-        self._kinds = belief.kinds_of(rows)
+        self._kinds = belief.columns.distinct(rows)
         self._least = min(LEAST_SIGNAL, least_signal(belief.observe(self._kinds)))
         values = {parameter.name: parameter.value or 0.0 for parameter in belief.probabilities}
         self.centre = np.clip([values[name] for name in self.names], self.low, self.high)

@@ -217,10 +217,10 @@ def _audited(model: DebiasedClassifier, audit: Audit | tuple[Any, ...] | None) -
         return None
     if isinstance(audit, Audit):
         features = list(model.feature_names_in_)
-        beside = [name for name in model.belief_.context_columns if name not in features]
+        beside = [name for name in model.belief_.columns.context if name not in features]
         beside += [
             name
-            for name in model.belief_.sensitive_columns
+            for name in model.belief_.columns.sensitive
             if name in audit.frame.columns and name not in (*features, *beside)
         ]
         rows = new_rows(model, audit.frame[features], audit.frame[beside] if beside else None, audit.values())

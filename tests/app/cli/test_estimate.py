@@ -81,7 +81,7 @@ def test_measurement_bias_and_programs(folder):
     run = p4f("estimate", "audit.csv", *COLUMNS, "--belief", "own.pl", "-o", "done.pl", folder=folder)
     assert run.returncode == 0, run.stderr
     done = read_belief(folder / "done.pl")
-    assert done.columns == {"g": "poor_area"}
+    assert done.network_columns == {"g": "poor_area"}
     assert done.values == {"g": ("no", "yes")}
     poor = audit[(audit["poor_area"] == "yes") & (audit["repaid"] == 1)]
     assert done.parameters[0].value == pytest.approx(1 - poor["granted"].mean(), abs=0.01)

@@ -198,7 +198,7 @@ class Lost(Belief):
         return rf"nn(h,X) :: y(X). nn(a,X) :: a(X). {lost} :: l(X) :- a(X). y_(X) :- y(X), \+l(X). ?- y_(x)."
 
     def to_json(self):
-        return {"kind": "Lost", "column": self.sensitive_columns[0], "share": self.parameters[0].value}
+        return {"kind": "Lost", "column": self.columns.sensitive[0], "share": self.parameters[0].value}
 
     @classmethod
     def _from_json(cls, value):

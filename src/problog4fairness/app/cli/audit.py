@@ -334,7 +334,7 @@ def _read_by(belief: str, sensitive: str) -> tuple[str, ...]:
     """The columns that the belief of a file reads: votes, proxies."""
     from problog4fairness.beliefs import read_belief
 
-    return read_belief(Path(belief), sensitive=sensitive).read_columns if Path(belief).is_file() else ()
+    return read_belief(Path(belief), sensitive=sensitive).columns.all if Path(belief).is_file() else ()
 
 
 def _with_hidden(rows: pd.DataFrame, audit: str, table: str, fair: Sequence[str], reading: Reading) -> pd.DataFrame:

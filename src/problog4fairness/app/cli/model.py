@@ -223,7 +223,7 @@ def _read(
 
 def _sensitive(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
     """The sensitive columns; None where the features have them all."""
-    columns = list(model.belief_.sensitive_columns)
+    columns = list(model.belief_.columns.sensitive)
     return None if set(columns) <= set(model.feature_names_in_) else frame[columns]
 
 

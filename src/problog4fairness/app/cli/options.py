@@ -325,7 +325,7 @@ class BiasOptions:
         several = [self.feature, self.fair_feature, self.by, self.model]
         if self.answer and self.belief in belief_types():
             of_columns = [
-                f.name for f in belief_types()[self.belief].fields if f.kind in ("column", "columns", "values")
+                f.name for f in belief_types()[self.belief].kind.fields if f.kind in ("column", "columns", "values")
             ]
             several += [value.split(",") for name, value in self.fields.items() if name in of_columns]
         return [*(name for names in several for name in names or ()), *([self.when] if self.when else [])]

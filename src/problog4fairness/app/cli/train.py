@@ -75,7 +75,13 @@ def check(
     fair |= {table.recorded: table.fair} if table.fair else {}
     features = None
     if any(table.columns.values()):
-        others = [*fair.values(), *belief.sensitive_columns, *belief.withheld, *belief.recorded_columns, when or ""]
+        others = [
+            *fair.values(),
+            *belief.columns.sensitive,
+            *belief.columns.withheld,
+            *belief.columns.recorded,
+            when or "",
+        ]
         features = feature_columns(frame, leave_out=[table.recorded, *others], **table.columns)
     options = {**table.roles(audited), "fair": fair, "use_sensitive": use_sensitive, "features": features}
     with working("getting ready"):

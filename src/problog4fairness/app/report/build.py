@@ -219,7 +219,7 @@ def report_tables(
     in the sources of the record.
     """
     column = recorded_column(model, recorded)
-    taken = {*model.belief_.sensitive_columns, *model.feature_names_in_}
+    taken = {*model.belief_.columns.sensitive, *model.feature_names_in_}
     for name, role in ((column, "recorded"), (fair, "fair")):
         if name in taken or (fair == column and role == "fair"):
             raise P4FError(f"column {name!r} cannot be the {role} label: the model knows it as something else")
@@ -233,7 +233,7 @@ def report_tables(
         audit = known.take(rows.pop(_PLACE).to_numpy())
         audit = replace(audit, frame=rows.assign(**{fair: fair_labels(model, rows, fair, favourable)}))
     cleaned = clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
-    why = f"no {' or '.join([column, *model.belief_.sensitive_columns])}"
+    why = f"no {' or '.join([column, *model.belief_.columns.sensitive])}"
     kept = {"data": len(cleaned), "audit": len(audit) if audit is not None else 0}
     made = record or Record()
     sources = [

@@ -67,13 +67,13 @@ def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
 def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
     """The model's belief and learner against other methods with the same learner, by the audited rows."""
     model, column, features = facts.model, facts.label.column, feature_names(facts.model)
-    if not facts.belief.sensitive_columns:
+    if not facts.belief.columns.sensitive:
         raise P4FError("the belief names no sensitive column, so there are no groups")
     audit = None
     if facts.sample is not None:
         # Positions are those in the rows that are fitted on.
         audit = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
-    needed = {column, facts.fair, *features, *facts.belief.read_columns}
+    needed = {column, facts.fair, *features, *facts.belief.columns.all}
     with warnings.catch_warnings():
         # The page says how the audit was sampled, and the columns are those of training.
         warnings.simplefilter("ignore", UserWarning)

@@ -181,7 +181,7 @@ def decisions(chances: Floats) -> Codes:
 
 
 def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:
-    return [name for name in model.belief_.sensitive_columns if name in frame.columns]
+    return [name for name in model.belief_.columns.sensitive if name in frame.columns]
 
 
 def coded(
@@ -189,7 +189,7 @@ def coded(
 ) -> Rows:
     """A table as rows, labels and groups coded as the model knows them; ``where`` is what errors call the table."""
     labels = {role: name for role, name in (("recorded", recorded), ("fair", fair)) if name is not None}
-    require_columns(frame, [*feature_names(model), *model.belief_.context_columns, *labels.values()], where)
+    require_columns(frame, [*feature_names(model), *model.belief_.columns.context, *labels.values()], where)
     rows = new_rows(model, frame[feature_names(model)], sensitive_of(model, frame))
     return replace(
         rows,
@@ -212,8 +212,8 @@ def feature_names(model: DebiasedClassifier) -> list[str]:
 
 def sensitive_of(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
     """The columns that the belief reads besides; None where all of them are features."""
-    columns = list(model.belief_.context_columns)
-    columns += [name for name in model.belief_.sensitive_columns if name in frame.columns and name not in columns]
+    columns = list(model.belief_.columns.context)
+    columns += [name for name in model.belief_.columns.sensitive if name in frame.columns and name not in columns]
     return None if set(columns) <= set(feature_names(model)) else frame[columns]
 
 
@@ -236,7 +236,7 @@ def clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.D
     """A copy in which labels and groups are written as the model knows them; rows without them are left out."""
     belief = model.belief_
     sensitive, features = (
-        [c for c in names if c in frame.columns] for names in (belief.sensitive_columns, belief.features)
+        [c for c in names if c in frame.columns] for names in (belief.columns.sensitive, belief.features)
     )
     labels = [recorded] if recorded in frame.columns else []
     kept = complete_rows(frame, [*sensitive, *labels])

@@ -142,7 +142,7 @@ def _settings(facts: Facts, made: Record) -> dict[str, Content]:
         "Rounds of training": count(model.n_iter_),
         "Options": ", ".join(f"{name} = {value}" for name, value in options.items()) or "none",
         "Features": ", ".join(feature_names(model)),
-        "Sensitive": ", ".join(facts.belief.sensitive_columns) or "none",
+        "Sensitive": ", ".join(facts.belief.columns.sensitive) or "none",
         "Threshold": f"{facts.label.good} is decided where its probability is at least 0.5"
         if len(facts.label.values) == 2
         else "none: the likeliest of the classes is decided",

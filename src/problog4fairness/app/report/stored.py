@@ -107,5 +107,5 @@ def _hash(belief: Belief | None) -> str | None:
     numbers = {
         parameter.name: None if parameter.value is None else f"{parameter.value:.9g}" for parameter in belief.parameters
     }
-    described = [type(belief).__name__, belief.sensitive_columns, belief.features, numbers]
+    described = [type(belief).__name__, belief.columns.sensitive, belief.features, numbers]
     return hashlib.sha256(json.dumps(described, default=str).encode()).hexdigest()

@@ -154,7 +154,7 @@ def warnings_of(facts: Facts) -> list[str]:
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
     error = planned_error(facts.sample)
     warnings = [
-        doubt for parameter in facts.parameters if (doubt := _parameter_doubt(parameter, belief.overlap, error))
+        doubt for parameter in facts.parameters if (doubt := _parameter_doubt(parameter, belief.kind.overlap, error))
     ]
     stated = [
         parameter.called for parameter in facts.parameters if parameter.value is not None and parameter.rows is None
@@ -270,7 +270,7 @@ def _classes(facts: Facts) -> list[str]:
 
 def _seen(facts: Facts) -> list[str]:
     """What the model decides from."""
-    belief, columns = facts.belief, ", ".join(facts.belief.sensitive_columns)
+    belief, columns = facts.belief, ", ".join(facts.belief.columns.sensitive)
     corrects = predicts_from(facts.model) == "biased"
     warnings = []
     if columns and corrects:

@@ -61,15 +61,15 @@ class Asked:
         """What the parameters of a belief are about."""
         if features_in_a_sheet(project, belief):
             raise P4FError(IN_A_SHEET)
-        if belief.numbers:
+        if belief.columns.numbers:
             raise P4FError(
                 "this page reviews labels; p4f plan --belief numeric --feature ... --draw audit.csv draws rows to be "
                 "measured, p4f estimate reads them"
             )
-        if not belief.audited_features:
+        if not belief.columns.audited:
             roles = project.roles()
             return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))
-        (feature,) = belief.audited_features
+        (feature,) = belief.columns.audited
         low, high = map(str, project.values(feature))
         return cls(feature, (high, low), feature=True)
 
@@ -277,8 +277,8 @@ DRAWN = 100
 
 def features_in_a_sheet(project: Project, belief: Belief) -> tuple[str, ...]:
     """The features that are looked at in a spreadsheet; none where rows are reviewed on the page."""
-    features = belief.audited_features
-    by_key = len(features) == 1 and not belief.numbers and len(project.values(features[0])) == 2
+    features = belief.columns.audited
+    by_key = len(features) == 1 and not belief.columns.numbers and len(project.values(features[0])) == 2
     return () if by_key else features
 
 
@@ -314,7 +314,7 @@ def told_by_sheet(project: Project, file: Path) -> Belief:
         raise P4FError(f"no row of the sheet has a value in {' and '.join(fair.values())}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if belief.numbers:
+        if belief.columns.numbers:
             recorded: dict[str, Any] = {"recorded": {name: name for name in features}, "fair": fair}
             return belief.estimate(filled, **recorded, favourable=roles.favourable)
         options: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}

@@ -64,14 +64,14 @@ class TableAnswers:
 @cache
 def questions() -> dict[str, Question]:
     """How a person finds each kind of belief, by the name of its class; the simplest first, the program last."""
-    kinds = {name: kind.question for name, kind in known_kinds().items() if kind.question is not None}
+    kinds = {name: own.kind.question for name, own in known_kinds().items() if own.kind.question is not None}
     first = LabelBias.__name__
     return {first: kinds.pop(first), **dict(sorted(kinds.items())), PROGRAM: WRITTEN}
 
 
 def asked(kind: str) -> list[Field]:
     """The fields of a kind of belief that a person is asked for; the table answers the others."""
-    fields = known_kinds()[kind].fields if kind != PROGRAM else ()
+    fields = known_kinds()[kind].kind.fields if kind != PROGRAM else ()
     return [field for field in fields if field.kind not in _UNASKED and not _known(field)]
 
 
@@ -123,16 +123,16 @@ class Form:
 
     def belief(self, table: Table, roles: Roles) -> Belief:
         """The belief that the form describes, with the numbers that were stated."""
-        kind, known = known_kinds()[self.kind], TableAnswers(table, roles)
+        template, known = known_kinds()[self.kind], TableAnswers(table, roles)
         plain: dict[str, Any] = {}
-        for asked_for in kind.fields:
+        for asked_for in template.kind.fields:
             if asked_for.kind == "sensitive" and not asked_for.optional:
                 plain[asked_for.name] = roles.sensitive
             elif asked_for in asked(self.kind) and (answer := self.answer(asked_for)) not in ([], None):
                 plain[asked_for.name] = _plain(asked_for, answer, known)
-            elif signature(kind).parameters[asked_for.name].default is Parameter.empty:
+            elif signature(template).parameters[asked_for.name].default is Parameter.empty:
                 raise P4FError(f"nothing is chosen yet: {asked_for.words[0].lower()}{asked_for.words[1:]}")
-        made = kind.from_fields(plain, known)
+        made = template.from_fields(plain, known)
         if len(roles.labels) > 2 and made.classes is None and questions()[self.kind].doubted == "label":
             raise P4FError(f"{roles.recorded} has {len(roles.labels)} values; this belief is for labels with two")
         names = {parameter.name for parameter in made.parameters}

@@ -96,7 +96,7 @@ def counted_design(
         known = {} if written is None else written.sizes
     unknown = int((codes < 0).sum())
     if unknown:
-        columns = ", ".join(belief.sensitive_columns)
+        columns = ", ".join(belief.columns.sensitive)
         raise P4FError(f"{unknown} audited rows have no group ({columns}); fill it in, or leave these rows out")
     counts = np.bincount(codes, minlength=len(strata.names))
     sizes = np.array([known.get(name, 0) for name in strata.names])

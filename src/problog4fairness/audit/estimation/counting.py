@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 def label_codes_of(belief: Belief, rows: Rows) -> tuple[Codes, Codes, int]:
     """What was recorded, the fair label, and how many different things can be recorded."""
-    record = belief.record(rows)
+    record = belief.record.outcomes(rows)
     if record.codes is None or rows.fair is None:
         raise P4FError("audited rows have a recorded and a fair label")
-    return record.codes, rows.fair, record.outcomes
+    return record.codes, rows.fair, record.size
 
 
 def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[Parameter, ...]:

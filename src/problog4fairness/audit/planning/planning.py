@@ -170,7 +170,7 @@ def _random_plan(
 
 def _everybody(belief: Belief, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
     """All rows as one group, by what was recorded."""
-    if belief.missing_labels or belief.recorded_columns or recorded is None:
+    if belief.record.gaps or belief.columns.recorded or recorded is None:
         frame = table_frame(table)
         strata = Strata(("everybody",), ("recorded",), (("",),), (LABEL,))
         return SamplingFrame(frame, strata, np.zeros(len(frame), dtype=np.int64))

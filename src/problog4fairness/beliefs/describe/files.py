@@ -173,12 +173,12 @@ def _own(
     """A program of the user's own, its networks bound to columns."""
     program = Program(body)
     classifier, features = "h", ()
-    recorded = () if described is None else described.recorded_columns
+    recorded = () if described is None else described.columns.recorded
     bound: dict[str, str] = {}
     values: dict[str, Sequence[Any]] = {}
     if isinstance(described, ProgramBelief):
         classifier, features = described.classifier, described.features  # type: ignore[assignment]
-        bound, values = dict(described.columns), dict(described.values)
+        bound, values = dict(described.network_columns), dict(described.values)
     elif described is not None:
         bound.update(described._network_columns())
         for variable in described.variables:

@@ -44,17 +44,17 @@ def plain_of(belief: Belief) -> dict[str, Any]:
     values = dict(belief._field_values)
     return {
         "kind": type(belief).__name__,
-        **{field.name: values[field.name] for field in belief.fields if values[field.name] != field.default},
+        **{field.name: values[field.name] for field in belief.kind.fields if values[field.name] != field.default},
         "parameters": parameters_json(belief.parameters),
         **({} if belief.favourable is None else {"favourable": belief.favourable}),
         **({} if belief.design is None else {"design": belief.design.to_json()}),
     }
 
 
-def declared_belief(kind: type[Belief], value: dict[str, Any]) -> Belief:
+def declared_belief(template: type[Belief], value: dict[str, Any]) -> Belief:
     """The inverse of :func:`plain_of`; without parameters, they are unknown."""
-    names = {field.name for field in kind.fields}
-    belief = kind.from_fields({name: plain for name, plain in value.items() if name in names})
+    names = {field.name for field in template.kind.fields}
+    belief = template.from_fields({name: plain for name, plain in value.items() if name in names})
     if "parameters" in value:
         parameters = read_parameters(value["parameters"], belief.parameters)
         if [(parameter.name, parameter.cell) for parameter in parameters] != [

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.likelihood.inputs import FairInputs
 from problog4fairness.beliefs.likelihood.observation import Observation, View
-from problog4fairness.data import Codes, Rows
+from problog4fairness.beliefs.reading import Outcomes
+from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Affine, Observed, Program, Specialised, log_outcomes
 
@@ -22,27 +23,11 @@ if TYPE_CHECKING:
 PRODUCTS = 3e6
 
 
-class Record(NamedTuple):
-    """What was recorded, among what can be.
-
-    Attributes
-    ----------
-    outcomes
-        How many different things can be recorded: the classes, and perhaps that nothing is; 1 where the program reads
-        the record, and its query is that it is so.
-    codes
-        ``[rows]``: which of them was; None for rows to predict.
-    """
-
-    outcomes: int
-    codes: Codes | None
-
-
 def observe_program(
     program: Program,
     rows: Rows,
     inputs: FairInputs,
-    record: Record,
+    record: Outcomes,
     *,
     classifier: str,
     value: Callable[[Leaf], Tensor],
@@ -73,8 +58,8 @@ def observe_program(
     most = PRODUCTS * program.limits.seconds
     special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known}, most=most)
     queries, wanted = len(special.queries), rows.outputs
-    if queries != (1 if record.outcomes <= 2 else record.outcomes):
-        raise P4FError(f"the program has {queries} queries for {record.outcomes} classes; give it one for each class")
+    if queries != (1 if record.size <= 2 else record.size):
+        raise P4FError(f"the program has {queries} queries for {record.size} classes; give it one for each class")
     if not special.free or set(special.widths) != {wanted}:
         raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
     places, alone = torch.stack([place(leaf) for leaf in special.free], dim=1), len(special.free) == 1
@@ -83,7 +68,7 @@ def observe_program(
         special, leaves = special.without_idle()
         entries = torch.zeros(len(rows), dtype=torch.long) if special.codes is None else special.codes
         inputs, places = inputs.only(places.gather(1, leaves[entries]))
-    view = ProgramView(special, len(rows), before=record.outcomes > 1, alone=alone)
+    view = ProgramView(special, len(rows), before=record.size > 1, alone=alone)
     observed = None
     if record.codes is not None:
         fair = None if rows.fair is None else torch.tensor(rows.fair)

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from torch import Tensor
@@ -15,9 +15,10 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.fields import Field
+from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.beliefs.likelihood.combinations import occurring, part_of
-from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table
 from problog4fairness.beliefs.variables import declaration, favourable_comment, sensitive_comment
@@ -61,14 +62,16 @@ class Chain(Belief):
     >>> import problog4fairness as p4f
     >>> blurry, dark = (p4f.LabelBias(n, p, False, affected=[1]) for n, p in (("blurry", 0.4), ("dark", 0.3)))
     >>> both = p4f.chain(blurry, dark)
-    >>> both.sensitive_columns, len(both.stages)
+    >>> both.columns.sensitive, len(both.stages)
     (('blurry', 'dark'), 2)
     """
 
     title = "chain of biases"
-    identified_by = "audited rows, and of biases of the label only what they do together."
-    overlap = True
-    fields: ClassVar[tuple[Field, ...]] = (Field("beliefs", "beliefs", "Biases in the order in which they acted"),)
+    kind = BeliefKind(
+        fields=(Field("beliefs", "beliefs", "Biases in the order in which they acted"),),
+        identified_by="audited rows, and of biases of the label only what they do together.",
+        overlap=True,
+    )
 
     def __init__(self, beliefs: tuple[Any, ...]) -> None:
         measured = [belief for belief in beliefs if isinstance(belief, FeatureBias)]
@@ -80,7 +83,7 @@ class Chain(Belief):
             raise P4FError(f"a chain takes one {kind}; name all its features in it")
         if measured and beliefs[0] is not measured[0]:
             raise P4FError(f"in a chain, {kind} comes before LabelBias")
-        if measured and measured[0].numbers and not stages:
+        if measured and measured[0].columns.numbers and not stages:
             raise P4FError(f"chain {kind} with a bias of the label, or believe in it alone")
         for stage in stages:
             stage.require_settled()
@@ -101,25 +104,24 @@ class Chain(Belief):
         if measured:
             self.measurement = measured[0].with_parameters(measured[0].parameters)
             self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
-            self.features, self.numbers = self.measurement.features, self.measurement.numbers
+            self.features = self.measurement.features
         own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
         suffixes = distinct("_" + variables[0].name for variables in own)
         self.stages = tuple(
             stage.renamed(variables, suffix) for stage, variables, suffix in zip(stages, own, suffixes, strict=True)
         )
-        self._take_record()
         self.classes = self.stages[0].classes if self.stages else None
         self.parameters = tuple(parameter for part in self._parts() for parameter in part.parameters)
         self.favourable = _favourable(self.stages)
 
     def text(self) -> str:
         about, rules = ([], []) if self.measurement is None else self.measurement.before_label()
-        if self.numbers and self.classes is not None:
+        if self.columns.numbers and self.classes is not None:
             raise P4FError("a chain with NumericMeasurementBias is for a label of two classes")
         head = ["A chain of biases, one after the other.", *map(sensitive_comment, self.variables)]
         parts = [comment(*head, *favourable_comment(self), *about), "\n".join(map(declaration, self.variables)), *rules]
         if self.stages:
-            parts.append(self._label_part(() if self.numbers else None))
+            parts.append(self._label_part(() if self.columns.numbers else None))
         return "\n\n".join(parts) + "\n"
 
     def _label_part(self, parts: Sequence[str] | None = None) -> str:
@@ -133,13 +135,17 @@ class Chain(Belief):
             fair = recorded
         return "\n\n".join([*parts, self.stages[-1].queries()])
 
-    def _take_record(self) -> None:
-        """What can be recorded is what the last stage says."""
-        self.missing_labels = any(stage.missing_labels for stage in self.stages)
-        self.withheld = tuple(dict.fromkeys(name for stage in self.stages for name in stage.withheld))
+    @property
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`: those of all its parts."""
+        withheld = dict.fromkeys(name for stage in self.stages for name in stage.columns.withheld)
+        numbers = () if self.measurement is None else self.measurement.columns.numbers
+        return replace(super().columns, numbers=numbers, withheld=tuple(withheld))
 
-    def record(self, rows: Rows) -> Record:
-        return self.stages[-1].record(rows) if self.stages else super().record(rows)
+    @property
+    def record(self) -> LabelRecord:
+        """See :meth:`Belief.record`: what can be recorded is what the last stage says."""
+        return replace(super().record, gaps=bool(self.stages) and self.stages[-1].record.gaps)
 
     @property
     def label_variables(self) -> tuple[Sensitive, ...]:
@@ -170,7 +176,7 @@ class Chain(Belief):
         self._require_columns(rows)
         groups = occurring(self.variables, rows)
         labels, place = self.label_table(groups.levels), self.variables.index(self.measurement.variable)
-        return self.measurement.observed(rows, groups, place, labels, self.record(rows).codes)
+        return self.measurement.observed(rows, groups, place, labels, self.record.outcomes(rows).codes)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         return {} if self.measurement is None else self.measurement.feature_distortion(rows)
@@ -210,7 +216,7 @@ class Chain(Belief):
                 warnings.simplefilter("ignore", AuditWarning)
             # A stage that knows no missing labels is estimated from the rows that have one, as if it were alone.
             labelled = rows if rows.recorded is None else rows.take(np.flatnonzero(rows.recorded >= 0))
-            parts = [(stage, rows if stage.missing_labels else labelled) for stage in belief.stages]
+            parts = [(stage, rows if stage.record.gaps else labelled) for stage in belief.stages]
             parameters = tuple(
                 parameter for stage, part in parts for parameter in stage._estimated(part, confidence, strata)
             )
@@ -274,7 +280,7 @@ class Chain(Belief):
         nodes.append(Node(words.fair, (FEATURES,) if measured is None else measured.fair_features(), classifier=True))
         for number, stage in enumerate(self.stages, start=1):
             name = f"label after bias {number}" if number < len(self.stages) else words.recorded
-            node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.parameters)
+            node = recorded(name, [nodes[-1].name, *stage.columns.all], stage.parameters)
             nodes.append(replace(node, observed=number == len(self.stages)))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 

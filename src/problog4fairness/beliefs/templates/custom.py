@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import of_program
 from problog4fairness.beliefs.describe.words import Label, program_words
 from problog4fairness.beliefs.fields import Field
-from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
+from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.data import Grouping, Rows, Sensitive, plain
 from problog4fairness.errors import NetworkError, P4FError, among
 from problog4fairness.program import Ground, Program, Structure, ground_text, unquoted
@@ -69,19 +71,21 @@ class ProgramBelief(Belief):
     >>> import problog4fairness as p4f
     >>> text = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p1 :: lost(X) :- a(X). z(X) :- y(X), \+lost(X). ?- z(x)."
     >>> belief = p4f.ProgramBelief(text)
-    >>> belief.sensitive_columns, [own.name for own in belief.parameters]
+    >>> belief.columns.sensitive, [own.name for own in belief.parameters]
     (('a',), ['p1'])
     """
 
     title = "program"
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("program", "text", "The program"),
-        Field("classifier", "text", "The network that is trained", "h"),
-        Field("columns", "mapping", "The column that each other network reads"),
-        Field("features", "columns", "The columns that x_(b1,...,bn) flips", ()),
-        Field("values", "values", "The two values of a network's column, where they are not 0 and 1"),
-        Field("recorded", "columns", "The columns of the record, where it is in several", ()),
-        Field("replaced", "mapping", "What constants other than x stand for", ()),
+    kind = BeliefKind(
+        fields=(
+            Field("program", "text", "The program"),
+            Field("classifier", "text", "The network that is trained", "h"),
+            Field("columns", "mapping", "The column that each other network reads"),
+            Field("features", "columns", "The columns that x_(b1,...,bn) flips", ()),
+            Field("values", "values", "The two values of a network's column, where they are not 0 and 1"),
+            Field("recorded", "columns", "The columns of the record, where it is in several", ()),
+            Field("replaced", "mapping", "What constants other than x stand for", ()),
+        ),
     )
 
     def __init__(
@@ -101,9 +105,8 @@ class ProgramBelief(Belief):
         self.classifier = classifier
         self.variables = ()
         self.features = tuple(features)
-        self.recorded_columns = tuple(recorded)
+        self.recorded = tuple(recorded)
         self.replaced = {name.replace(" ", ""): dict(replacement) for name, replacement in (replaced or {}).items()}
-        self.withheld = tuple(dict.fromkeys(name for read in self.replaced.values() for name in read.values()))
         if self.replaced and self.features:
             raise P4FError("features=... is for programs that flip features, replaced=... for those that replace them")
         self.functions = dict(functions or {})
@@ -116,7 +119,7 @@ class ProgramBelief(Belief):
         for name in {**(columns or {}), **self.values, **self.functions}:
             if name not in networks:
                 raise P4FError(f"the program has no network {name!r}; {among(name, networks, 'it has')}")
-        self.columns = {
+        self.network_columns = {
             name: (columns or {}).get(name, name)
             for name in networks
             if name != classifier and name not in self.functions
@@ -124,12 +127,11 @@ class ProgramBelief(Belief):
         for name, pair in self.values.items():
             if len(set(pair)) != 2 or networks[name].outcomes is not None:
                 raise P4FError(f"values of network {name} must be two, and it must have two outcomes; not {list(pair)}")
-        unread = [name for name in self.recorded_columns if name not in self.columns.values()]
+        unread = [name for name in self.recorded if name not in self.network_columns.values()]
         if unread:
             raise P4FError(f"no network of the program reads the recorded column {unread[0]!r}; bind it by columns=...")
         known = {"features": self.features, "values": self.values, "recorded": recorded, "replaced": self.replaced}
-        super().__init__(self._program.text, classifier, self.columns, favourable=favourable, **known)
-        self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
+        super().__init__(self._program.text, classifier, self.network_columns, favourable=favourable, **known)
         bound = self._program.bound
         self.parameters = tuple(
             Parameter(str(leaf), UNSAID, bound.get(str(leaf), bound.get(leaf.name)))
@@ -138,35 +140,33 @@ class ProgramBelief(Belief):
         )
 
     @property
-    def sensitive_columns(self) -> tuple[str, ...]:
-        """The columns that its networks read."""
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`: those that its networks read, and those that replace features."""
         # A network of two inputs reads the numbered features, not a column of its own.
-        reading = {network.name for network in self._program.networks if network.inputs == 1}
-        features = {*self.features, *self.recorded_columns}
-        return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
+        networks = {network.name: network for network in self._program.networks if network.inputs == 1}
+        aside = {*self.features, *self.recorded}
+        read = {n: c for n, c in self.network_columns.items() if c not in aside and n in networks}
+        replacing = tuple(dict.fromkeys(name for columns in self.replaced.values() for name in columns.values()))
+        return Columns(
+            sensitive=tuple(dict.fromkeys(read.values())),
+            others=replacing,
+            recorded=self.recorded,
+            features=self.features,
+            withheld=replacing,
+            groups={c: self.values.get(n, (0, 1)) for n, c in read.items() if networks[n].outcomes is None},
+            anything=bool(self.functions),
+        )
 
     @property
-    def other_columns(self) -> tuple[str, ...]:
-        """See :meth:`Belief.other_columns`: those that replace features."""
-        return self.withheld
+    def record(self) -> LabelRecord:
+        """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
+        outcomes = next(own.outcomes for own in self._program.networks if own.name == self.classifier)
+        gaps = len(self._program.queries) == (2 if outcomes is None else len(outcomes)) + 1
+        # Its queries are for the classes in order.
+        return replace(super().record, columns=self.recorded, gaps=gaps, ordered=True)
 
     def text(self) -> str:
         return self._program.text
-
-    def record(self, rows: Rows) -> Record:
-        """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
-        if self.recorded_columns:
-            return Record(1, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
-        classes = len(rows.classes)
-        if len(self._program.queries) != classes + 1:
-            return super().record(rows)
-        codes = rows.recorded
-        return Record(classes + 1, None if codes is None else np.where(codes < 0, classes, codes))
-
-    def favourable_among(self, labels: Collection[Any], wanted: Any = None) -> Any:
-        """See :meth:`Belief.favourable_among`; its queries are for the classes in order, so of many it is the last."""
-        known = self if len(labels) <= 2 else self.with_favourable(sorted(labels)[-1])
-        return Belief.favourable_among(known, labels, wanted)
 
     def program(self) -> Program:
         """The program with the values that are known."""
@@ -178,8 +178,8 @@ class ProgramBelief(Belief):
 
     def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
         """The column behind a network, or another one by name."""
-        name = name or self.columns[network]
-        if name in self.recorded_columns and name not in frame.columns:
+        name = name or self.network_columns[network]
+        if name in self.recorded and name not in frame.columns:
             return pd.Series(np.nan, index=frame.index, name=name)  # rows to predict have no record
         if name not in frame.columns:
             known = ", ".join(map(str, frame.columns))
@@ -280,17 +280,11 @@ class ProgramBelief(Belief):
             raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")
         return torch.eye(len(names), dtype=torch.float64)[torch.tensor(codes.to_numpy())]
 
-    def known_groups(self) -> dict[str, tuple[Any, ...]]:
-        """See :meth:`Belief.known_groups`: 0 and 1 where nothing else was said."""
-        two = [network.name for network in self._program.networks if network.outcomes is None]
-        columns = [(name, column) for name, column in self.columns.items() if column in self.sensitive_columns]
-        return {column: self.values.get(name, (0, 1)) for name, column in columns if name in two}
-
     def groupings(self, rows: Rows) -> list[Grouping]:
         """See :meth:`Belief.groupings`: by the columns that its networks read and that are known of everybody."""
-        known = {column: self.values.get(network) for network, column in self.columns.items()}
+        known = {column: self.values.get(network) for network, column in self.network_columns.items()}
         frame = rows.frame
-        columns = [name for name in self.sensitive_columns if name in frame.columns and frame[name].notna().all()]
+        columns = [name for name in self.columns.sensitive if name in frame.columns and frame[name].notna().all()]
         return [Grouping.of(_groups_of(column, known.get(column), rows.frame), rows) for column in columns]
 
     def _estimated(
@@ -309,14 +303,10 @@ class ProgramBelief(Belief):
         return tuple(estimates.get(parameter.name, parameter) for parameter in self.parameters)
 
     def words(self, label: Label | None = None) -> list[str]:
-        return program_words(self.columns.values(), self.parameters)
+        return program_words(self.network_columns.values(), self.parameters)
 
     def picture(self, label: Label | None = None) -> Diagram:
-        return of_program(self._program.diagram(self.classifier), self.columns)
-
-    def kinds_of(self, rows: Rows) -> Rows:
-        # A function may read any column.
-        return rows if self.functions else super().kinds_of(rows)
+        return of_program(self._program.diagram(self.classifier), self.network_columns)
 
     def to_json(self) -> dict[str, Any]:
         if self.functions:
@@ -332,8 +322,8 @@ class ProgramBelief(Belief):
 
     def _bound(self) -> tuple[Any, ...]:
         """What a program is bound to."""
-        bound = (self.classifier, self.columns, self.features, self.values, self.functions)
-        return (*bound, self.recorded_columns, self.replaced, self.favourable)
+        bound = (self.classifier, self.network_columns, self.features, self.values, self.functions)
+        return (*bound, self.recorded, self.replaced, self.favourable)
 
     __hash__ = Belief.__hash__
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from problog4fairness.audit import NoStrataError
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.chains import Chain
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
 from problog4fairness.beliefs.templates.labels.label import LabelBias
@@ -51,32 +53,36 @@ class HistoricalBias(Belief):
     --------
     >>> import problog4fairness as p4f
     >>> belief = p4f.HistoricalBias("employed", "minority", negative={1: 0.3}, positive=False, affected=[1])
-    >>> belief.predicts_from  # when predicting, the features of new people are taken to the fair world
+    >>> belief.kind.predicts_from  # when predicting, the features of new people are taken to the fair world
     'biased'
     >>> belief.parameter_table()["meaning"].tolist()
     ['employed recorded as 0 is fairly 1 where minority = 1']
     """
 
     title = "historical bias"
-    identified_by = "what features would be in a fair world, which no record and few audits tell; mostly it is stated."
-    command = "historical"
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("features", "columns", "The features that discrimination made worse"),
-        SENSITIVE,
-        Field("negative", "probability", "A feature may be lower than in a fair world", True),
-        Field("positive", "probability", "A feature may be higher than in a fair world", True),
-        Field("label", "belief", "How the recorded label came from that of the fair world"),
-        GROUPS,
-        AFFECTED,
-        Field("values", "values", "The values of each feature, where they are not 0 and 1"),
+    kind = BeliefKind(
+        predicts_from="biased",
+        fields=(
+            Field("features", "columns", "The features that discrimination made worse"),
+            SENSITIVE,
+            Field("negative", "probability", "A feature may be lower than in a fair world", True),
+            Field("positive", "probability", "A feature may be higher than in a fair world", True),
+            Field("label", "belief", "How the recorded label came from that of the fair world"),
+            GROUPS,
+            AFFECTED,
+            Field("values", "values", "The values of each feature, where they are not 0 and 1"),
+        ),
+        command="historical",
+        identified_by=(
+            "what features would be in a fair world, which no record and few audits tell; mostly it is stated."
+        ),
+        question=Question(
+            "feature",
+            "An unfair past shaped it",
+            "It is measured rightly, but a fair world would have led to another value.",
+            (("?in a fair world", "group"), ("feature",)),
+        ),
     )
-    question = Question(
-        "feature",
-        "An unfair past shaped it",
-        "It is measured rightly, but a fair world would have led to another value.",
-        (("?in a fair world", "group"), ("feature",)),
-    )
-    predicts_from = "biased"
 
     def __init__(
         self,
@@ -100,7 +106,6 @@ class HistoricalBias(Belief):
         self.label = label
         self._whole: Belief = measurement if label is None else Chain((measurement, label))
         self.features = measurement.features
-        self.audited_features = self.features if label is None else ()
         self.variables = self._whole.variables
         self.parameters = self._whole.parameters
         self.classes = self._whole.classes
@@ -113,9 +118,14 @@ class HistoricalBias(Belief):
         return f"% Historical bias: this belief is applied {when}.\n" + self._whole.text()
 
     @property
-    def about_label(self) -> bool:
-        """See :meth:`Belief.about_label`: without a label part, labels of this world and of a fair one are two."""
-        return self.label is not None
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`; an audit finds out fair features, or labels of a fair world."""
+        return replace(self._whole.columns, audited=self.features if self.label is None else ())
+
+    @property
+    def record(self) -> LabelRecord:
+        """See :meth:`Belief.record`: without a label part, labels of this world and of a fair one are two."""
+        return replace(self._whole.record, copied=self.label is not None)
 
     def check_rows(self, rows: Rows) -> None:
         """See :meth:`Belief.check_rows`; without a label part, fair labels cannot be learned from."""

@@ -29,7 +29,7 @@ class NoBias(Belief):
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; any number of classes."""
-        return observe_tables(rows, occurring((), rows), None, {}, (), self.record(rows).codes)
+        return observe_tables(rows, occurring((), rows), None, {}, (), self.record.outcomes(rows).codes)
 
     def words(self, label: Label | None = None) -> list[str]:
         return ["There is no belief: the recorded labels are taken as fair, and the model repeats them."]

@@ -117,7 +117,7 @@ def measurement_model_test(case: Case) -> Finding:
     groups, names = case.groups
     parts, all_scores, largest = [], [], np.zeros(SIMULATED)
     rng = case.rng(7)
-    for feature in case.belief.numbers:
+    for feature in case.belief.columns.numbers:
         fair = case.fair_features[feature].to_numpy(dtype=np.float64, na_value=np.nan)
         recorded = case.rows.frame[feature].to_numpy(dtype=np.float64)
         for group, name in enumerate(names):

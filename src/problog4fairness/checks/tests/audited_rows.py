@@ -201,8 +201,8 @@ def change_test(case: Case) -> Finding:
     change = search_change(days, alike_cells(case, rows)[0], wrong.astype(np.float64), case.seed)
     late = days >= np.datetime64(change.day)
     rates = [percent(float(wrong[side].mean())) for side in (~late, late)]
-    how = "wrongly, or not at all," if case.belief.missing_labels else "wrongly"
-    known = "nothing changed" if case.belief.when is None else "nothing changed that it does not say"
+    how = "wrongly, or not at all," if case.belief.record.gaps else "wrongly"
+    known = "nothing changed" if case.belief.columns.date is None else "nothing changed that it does not say"
     sentence = (
         f"Of {count(len(rows), 'audited row')}, {rates[0]} were recorded {how} before {change.day} and {rates[1]} "
         f"since then, the day of {case.when!r} that divides them best; by the belief {known}."

@@ -123,7 +123,7 @@ def _shares(case: Case, rows: Codes) -> _Shares:
             inside.append(mask)
             words.append(f"Fair {case.rows.classes[label]} where {name}")
     # Recorded labels may be wrong, not only missing.
-    if not case.belief.missing_labels:
+    if not case.belief.record.gaps:
         factors.append(-np.eye(len(case.outcomes))[case.recorded[rows]][:, :classes])
         inside.append(np.ones(len(rows), dtype=bool))
         words.append("Recorded labels that are wrong")

@@ -85,7 +85,7 @@ class Trained:
         """P(label), ``[rows, classes]``."""
         known = rows.with_features(self.features).without_record()
         self.fitted.check(known.frame[list(self.features)])
-        return predicted(self.belief, self.fitted, known, self.test_features or self.belief.predicts_from)
+        return predicted(self.belief, self.fitted, known, self.test_features or self.belief.kind.predicts_from)
 
     def scores(self, rows: Rows) -> Floats:
         """P(favourable label), ``[rows]``, to twelve digits: rows that are the same tie, whatever is beside them."""

@@ -80,7 +80,7 @@ class _Plan:
         belief = self.project.belief()
         if features := features_in_a_sheet(self.project, belief):
             joint = belief.field_values().get("joint")
-            self._sheet(features, None if joint else belief.command)
+            self._sheet(features, None if joint else belief.kind.command)
             return
         if tells_itself(belief):
             self._without()

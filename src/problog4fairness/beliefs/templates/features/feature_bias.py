@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -13,6 +14,7 @@ from problog4fairness.beliefs.describe.diagrams import OTHERS
 from problog4fairness.beliefs.describe.words import Label
 from problog4fairness.beliefs.likelihood.combinations import Combinations, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.reading import Columns
 from problog4fairness.beliefs.variables import Strength
 from problog4fairness.data import Codes, Rows, Sensitive
 from problog4fairness.errors import P4FError
@@ -26,11 +28,15 @@ class FeatureBias(Belief):
 
     def _take_features(self, features: str | Sequence[str]) -> None:
         self.features = (features,) if isinstance(features, str) else tuple(features)
-        self.audited_features = self.features
         if not self.features:
             raise P4FError("name one or more different features")
         for name in set(self.features) & set(self.variable.columns):
             raise P4FError(f"column {name!r} cannot be both a distorted feature and the sensitive variable")
+
+    @property
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`: an audit finds out fair features."""
+        return replace(super().columns, audited=self.features)
 
     @property
     def variable(self) -> Sensitive:
@@ -83,7 +89,7 @@ class FeatureBias(Belief):
         """See :meth:`Belief.observe`: through each feature by itself, not all combinations of them."""
         self.require_known()
         self._require_columns(rows)
-        return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
+        return self.observed(rows, occurring(self.variables, rows), 0, None, self.record.outcomes(rows).codes)
 
     def words(self, label: Label | None = None) -> list[str]:
         first = (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
 from problog4fairness.audit import NoStrataError, SamplingFrame, Strata, feature_strata
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations, every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
@@ -76,24 +77,26 @@ class MeasurementBias(FeatureBias):
     """
 
     title = "measurement bias"
-    identified_by = "audited rows with recorded and fair features of every group; the record alone does not."
-    command = "measurement"
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("features", "columns", "The features that are distorted"),
-        SENSITIVE,
-        Field("negative", "probability", "A feature may have been recorded too low", True),
-        Field("positive", "probability", "A feature may have been recorded too high", True),
-        GROUPS,
-        AFFECTED,
-        Field("values", "values", "The values of each feature, where they are not 0 and 1"),
-        Field("joint", "columns", "Features that depend on each other, given recorded ones"),
-        Field("inputs", "count", "Fair vectors that a row stands for, at most", high=1 << 62),
-    )
-    question = Question(
-        "feature",
-        "It was measured unfairly",
-        "Arrests are counted instead of crimes: more of them where police look more.",
-        (("?fair feature", "group"), ("recorded feature",)),
+    kind = BeliefKind(
+        fields=(
+            Field("features", "columns", "The features that are distorted"),
+            SENSITIVE,
+            Field("negative", "probability", "A feature may have been recorded too low", True),
+            Field("positive", "probability", "A feature may have been recorded too high", True),
+            GROUPS,
+            AFFECTED,
+            Field("values", "values", "The values of each feature, where they are not 0 and 1"),
+            Field("joint", "columns", "Features that depend on each other, given recorded ones"),
+            Field("inputs", "count", "Fair vectors that a row stands for, at most", high=1 << 62),
+        ),
+        command="measurement",
+        identified_by="audited rows with recorded and fair features of every group; the record alone does not.",
+        question=Question(
+            "feature",
+            "It was measured unfairly",
+            "Arrests are counted instead of crimes: more of them where police look more.",
+            (("?fair feature", "group"), ("recorded feature",)),
+        ),
     )
 
     def __init__(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -11,12 +12,14 @@ from torch import Tensor
 
 from problog4fairness.audit import as_audit, by_feature, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations
 from problog4fairness.beliefs.likelihood.factored import row_groups
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.sampled_inputs import likely_vectors, row_seeds
 from problog4fairness.beliefs.likelihood.tables import SOME, observe_weighted
+from problog4fairness.beliefs.reading import Columns
 from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.templates.features.measurement_model import (
     BOUNDS,
@@ -92,26 +95,28 @@ class NumericMeasurementBias(FeatureBias):
     """
 
     title = "measurement bias of numbers"
-    identified_by = "rows whose fair numbers were found out; rows measured twice tell of the noise alone."
-    command = "numeric"
+    kind = BeliefKind(
+        fields=(
+            Field("features", "columns", "The numbers that are distorted", suits="numbers"),
+            SENSITIVE,
+            Field("factor", "probability", "Numbers may be stretched", True),
+            Field("shift", "probability", "Numbers may be moved", True),
+            Field("noise", "probability", "Chance is added to numbers", True),
+            GROUPS,
+            AFFECTED,
+            Field("points", "count", "Points that stand for the fair value of a feature", 5, low=2, high=MOST_POINTS),
+            Field("inputs", "count", "Combinations of points that a row stands for, at most", SOME),
+        ),
+        command="numeric",
+        identified_by="rows whose fair numbers were found out; rows measured twice tell of the noise alone.",
+        question=Question(
+            "feature",
+            "It is a number, and its scale is unfair",
+            "A test in a foreign language gives lower scores for the same knowledge.",
+            (("?fair number", "group"), ("recorded number",)),
+        ),
+    )
     what = "numbers"
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("features", "columns", "The numbers that are distorted", suits="numbers"),
-        SENSITIVE,
-        Field("factor", "probability", "Numbers may be stretched", True),
-        Field("shift", "probability", "Numbers may be moved", True),
-        Field("noise", "probability", "Chance is added to numbers", True),
-        GROUPS,
-        AFFECTED,
-        Field("points", "count", "Points that stand for the fair value of a feature", 5, low=2, high=MOST_POINTS),
-        Field("inputs", "count", "Combinations of points that a row stands for, at most", SOME),
-    )
-    question = Question(
-        "feature",
-        "It is a number, and its scale is unfair",
-        "A test in a foreign language gives lower scores for the same knowledge.",
-        (("?fair number", "group"), ("recorded number",)),
-    )
 
     def __init__(
         self,
@@ -147,9 +152,9 @@ class NumericMeasurementBias(FeatureBias):
         self._check_factors()
 
     @property
-    def numbers(self) -> tuple[str, ...]:  # type: ignore[override]
-        """See :class:`Belief`: all its features."""
-        return self.features
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`: all its features are numbers."""
+        return replace(super().columns, numbers=self.features)
 
     @property
     def names(self) -> dict[str, str]:

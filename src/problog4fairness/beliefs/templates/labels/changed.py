@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,8 @@ from scipy.special import xlogy
 from problog4fairness.audit import AuditWarning, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.row import DEPENDS, RowBias
 from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of
@@ -74,21 +75,25 @@ class ChangedBias(RowBias):
     """
 
     title = "bias that changed over time"
-    identified_by = "audited rows from before and after the change."
-    command = "changed"
-    fields: ClassVar[tuple[Field, ...]] = (
-        SENSITIVE,
-        Field("when", "column", "Column with the day of each row, as 2020-03-01", suits="days"),
-        Field("changed", "days", "The first day after each change, as 2020-03-01; searched for where it is not stated"),
-        *DEPENDS,
-        GROUPS,
-        AFFECTED,
-    )
-    question = Question(
-        "label",
-        "Unfairly, until something changed",
-        "Before a reform many were turned down, after it hardly any.",
-        (("*fair label", "group", "day"), ("recorded label",)),
+    kind = BeliefKind(
+        fields=(
+            SENSITIVE,
+            Field("when", "column", "Column with the day of each row, as 2020-03-01", suits="days"),
+            Field(
+                "changed", "days", "The first day after each change, as 2020-03-01; searched for where it is not stated"
+            ),
+            *DEPENDS,
+            GROUPS,
+            AFFECTED,
+        ),
+        command="changed",
+        identified_by="audited rows from before and after the change.",
+        question=Question(
+            "label",
+            "Unfairly, until something changed",
+            "Before a reform many were turned down, after it hardly any.",
+            (("*fair label", "group", "day"), ("recorded label",)),
+        ),
     )
     about = "Bias that changed over time: the recorded label y_ is a copy of the fair label y_h, distorted by period."
     found: ChangeFound | None = None

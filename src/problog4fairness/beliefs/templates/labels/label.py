@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage, share
@@ -16,9 +16,9 @@ from problog4fairness.beliefs.fields import (
     SENSITIVE,
     Field,
     FieldTable,
-    Question,
     plain_label,
 )
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import Strength, flip_rules, goal, parameter_name, strengths
 from problog4fairness.data import Level
@@ -59,15 +59,17 @@ class ClassBias(LabelStage):
     'a fair high is recorded as middle where a = 1'
     """
 
-    fields: ClassVar[tuple[Field, ...]] = (
-        SENSITIVE,
-        Field("classes", "classes", "The classes of the label, the favourable one last"),
-        Field("transitions", "probability", "Any class may be recorded as any other", True),
-        GROUPS,
-        AFFECTED,
+    kind = BeliefKind(
+        fields=(
+            SENSITIVE,
+            Field("classes", "classes", "The classes of the label, the favourable one last"),
+            Field("transitions", "probability", "Any class may be recorded as any other", True),
+            GROUPS,
+            AFFECTED,
+        ),
+        identified_by="audited rows of every group and fair class; the record alone tells little.",
     )
     names_classes = True
-    identified_by = "audited rows of every group and fair class; the record alone tells little."
     classes: tuple[int | str, ...]
 
     def __init__(
@@ -107,7 +109,7 @@ class ClassBias(LabelStage):
 
     def with_favourable(self, label: Any) -> Self:
         """See :meth:`Belief.with_favourable`: it is the last class."""
-        self.favourable_among(self.classes, plain_label(label))
+        self.record.favourable_among(self.classes, plain_label(label))
         return self
 
 
@@ -164,22 +166,24 @@ class LabelBias(LabelStage):
     Where poor_area = 0, recorded labels are taken as right.
     """
 
-    command = "label"
-    fields: ClassVar[tuple[Field, ...]] = (
-        SENSITIVE,
-        LOST,
-        GIVEN,
-        GROUPS,
-        AFFECTED,
-        Field("noise", "probability", "Anybody's label may be wrong by mistake, too", False),
+    kind = BeliefKind(
+        fields=(
+            SENSITIVE,
+            LOST,
+            GIVEN,
+            GROUPS,
+            AFFECTED,
+            Field("noise", "probability", "Anybody's label may be wrong by mistake, too", False),
+        ),
+        command="label",
+        identified_by="audited rows of every group and fair label; the record alone tells little.",
+        question=Question(
+            "label",
+            "Somebody recorded it unfairly",
+            "Officers turned down people who should have been accepted.",
+            (("*fair label", "group"), ("recorded label",)),
+        ),
     )
-    question = Question(
-        "label",
-        "Somebody recorded it unfairly",
-        "Officers turned down people who should have been accepted.",
-        (("*fair label", "group"), ("recorded label",)),
-    )
-    identified_by = "audited rows of every group and fair label; the record alone tells little."
 
     def __init__(
         self,
@@ -253,5 +257,5 @@ class LabelBias(LabelStage):
             raise P4FError(
                 "negative, positive and noise are about two labels; of more classes any may become any other"
             )
-        known = {field.name for field in ClassBias.fields}
+        known = {field.name for field in ClassBias.kind.fields}
         return ClassBias.from_fields({name: value for name, value in values.items() if name in known}, table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -13,10 +13,12 @@ from torch import Tensor
 
 from problog4fairness.audit import counted_cells, warn_audit
 from problog4fairness.beliefs.describe.words import Label, Stage, row_sentences
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import observe_tables
+from problog4fairness.beliefs.reading import Columns
 from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
@@ -100,14 +102,16 @@ class RowBias(LabelStage):
     """  # noqa: E501
 
     title = "bias that depends on the row"
-    identified_by = "audited rows of every group; cells with few of them are shrunk towards the others."
-    command = "row"
-    fields: ClassVar[tuple[Field, ...]] = (SENSITIVE, *DEPENDS, GROUPS, AFFECTED)
-    question = Question(
-        "label",
-        "Some decided more unfairly than others",
-        "One officer turned down most applicants from poor areas, another one none.",
-        (("*fair label", "group", "officer"), ("recorded label",)),
+    kind = BeliefKind(
+        fields=(SENSITIVE, *DEPENDS, GROUPS, AFFECTED),
+        command="row",
+        identified_by="audited rows of every group; cells with few of them are shrunk towards the others.",
+        question=Question(
+            "label",
+            "Some decided more unfairly than others",
+            "One officer turned down most applicants from poor areas, another one none.",
+            (("*fair label", "group", "officer"), ("recorded label",)),
+        ),
     )
     about = "Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell."
 
@@ -150,22 +154,23 @@ class RowBias(LabelStage):
         self.variables = (variable, *(replace(other, name=name) for other, name in zip(others, names, strict=True)))
         self.reads = {change: (0, *(1 + others.index(each) for each in some)) for change, some in reads.items()}
         self.parameters = tuple(map(self._parameter, self._all_cells()))
-        self._take_columns()
-
-    def _take_columns(self) -> None:
-        """Note the columns that no learner reads: those that say how the record came about."""
-        known = [
-            column for variable in self.variables[1:] if not isinstance(variable, Score) for column in variable.columns
-        ]
-        waiting = [name for dependence in self.open.values() for name, _ in dependence.columns]
-        self.withheld = tuple(dict.fromkeys([*known, *waiting]))
-        self.when = next((variable.columns[0] for variable in self.variables if isinstance(variable, Period)), None)
 
     @property
-    def other_columns(self) -> tuple[str, ...]:
-        """See :meth:`Belief.other_columns`; also those of which audited rows must first say something."""
-        waiting = (name for dependence in self.open.values() for name in dependence.names)
-        return tuple(dict.fromkeys([*super().other_columns, *waiting]))
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`; also those of which audited rows must first say something.
+
+        No learner reads columns that say how the record came about.
+        """
+        known = super().columns
+        waiting = [name for dependence in self.open.values() for name in dependence.names]
+        recording = [v.columns for v in self.variables[1:] if not isinstance(v, Score)]
+        recording += [(name,) for dependence in self.open.values() for name, _ in dependence.columns]
+        return replace(
+            known,
+            others=tuple(dict.fromkeys([*known.others, *waiting])),
+            withheld=tuple(dict.fromkeys(name for names in recording for name in names)),
+            date=next((v.columns[0] for v in self.variables if isinstance(v, Period)), None),
+        )
 
     def cells(self, change: Change) -> Cells:
         """The cells of a kind of bias; the sensitive variable is the first that they depend on."""
@@ -252,7 +257,7 @@ class RowBias(LabelStage):
         if len(rows.classes) != 2:
             raise P4FError(f"RowBias is for a label of two classes, not of {len(rows.classes)}; take ClassBias")
         groups = occurring(self.variables, rows)
-        return observe_tables(rows, groups, self.label_table(groups.levels), {}, (), self.record(rows).codes)
+        return observe_tables(rows, groups, self.label_table(groups.levels), {}, (), self.record.outcomes(rows).codes)
 
     def require_known(self) -> None:
         self.require_settled()

@@ -176,9 +176,9 @@ class LabelStage(Belief):
 
     def picture(self, label: Label | None = None) -> Diagram:
         words = label or Label()
-        outcome = recorded(words.recorded, [words.fair, *self.read_columns], self.parameters)
+        outcome = recorded(words.recorded, [words.fair, *self.columns.all], self.parameters)
         drawn = {column for variable in self.variables for column in variable.columns}
-        waiting = (Node(name, observed=True) for name in self.read_columns if name not in drawn)  # for an audit
+        waiting = (Node(name, observed=True) for name in self.columns.all if name not in drawn)  # for an audit
         return labelled(words.fair, self.variables, *waiting, outcome)
 
 

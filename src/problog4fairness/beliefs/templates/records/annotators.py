@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,11 @@ from problog4fairness.audit import Audit, design_matrix, frame_of, warn_audit, w
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
-from problog4fairness.beliefs.fields import GROUPS, Field, Question, plain_label
-from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.fields import GROUPS, Field, plain_label
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.reading import LabelRecord
 from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
 from problog4fairness.beliefs.templates.records.annotator_precision import (
     HARD,
@@ -105,21 +107,26 @@ class Annotators(Belief):
     """
 
     title = "annotators"
-    identified_by = (
-        "that three or more err independently of each other and are mostly right; audited rows where there are fewer."
-    )
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("annotators", "values", "The columns of votes, by kind of annotator", suits="labels"),
-        Field("sensitive", "sensitive", "Annotators err more often in one group than in another", optional=True),
-        GROUPS,
-        Field("symmetric", "flag", "Annotators err as often for a fair 1 as for a fair 0; unsaid, the votes choose"),
-        Field("hard_rows", "flag", "Some rows are hard for all annotators; unsaid, the votes choose"),
-    )
-    question = Question(
-        "label",
-        "Several people gave it",
-        "They labelled the same rows and disagree; nobody knows who is right.",
-        (("*fair label", "group"), ("Ann says", "Bob says")),
+    kind = BeliefKind(
+        fields=(
+            Field("annotators", "values", "The columns of votes, by kind of annotator", suits="labels"),
+            Field("sensitive", "sensitive", "Annotators err more often in one group than in another", optional=True),
+            GROUPS,
+            Field(
+                "symmetric", "flag", "Annotators err as often for a fair 1 as for a fair 0; unsaid, the votes choose"
+            ),
+            Field("hard_rows", "flag", "Some rows are hard for all annotators; unsaid, the votes choose"),
+        ),
+        identified_by=(
+            "that three or more err independently of each other and are mostly right; audited rows where there are "
+            "fewer."
+        ),
+        question=Question(
+            "label",
+            "Several people gave it",
+            "They labelled the same rows and disagree; nobody knows who is right.",
+            (("*fair label", "group"), ("Ann says", "Bob says")),
+        ),
     )
 
     def __init__(
@@ -141,12 +148,11 @@ class Annotators(Belief):
         self.annotators = {str(kind): tuple(columns) for kind, columns in annotators.items()}
         levels = None if sensitive is None else groups
         super().__init__(self.annotators, sensitive, groups=levels, symmetric=symmetric, hard_rows=hard_rows)
-        self.recorded_columns = tuple(name for columns in self.annotators.values() for name in columns)
-        if len(self.recorded_columns) < 2:
+        if len(self.columns.recorded) < 2:
             raise P4FError("one annotator is a LabelBias; name the columns of two or more")
-        if len(set(self.recorded_columns)) < len(self.recorded_columns):
+        if len(set(self.columns.recorded)) < len(self.columns.recorded):
             raise P4FError(_TWICE)
-        for name in set(self.recorded_columns) & set(self.sensitive_columns):
+        for name in set(self.columns.recorded) & set(self.columns.sensitive):
             raise P4FError(f"column {name!r} cannot be both a vote and the sensitive variable")
         self.favourable = plain_label(favourable)
         self.symmetric, self.hard_rows = symmetric, hard_rows
@@ -176,7 +182,7 @@ class Annotators(Belief):
     @cached_property
     def _networks(self) -> dict[str, str]:
         """The network of the program that reads each annotator's votes."""
-        return dict(zip(predicates(self.recorded_columns, "v", {"a", "h", "x"}), self.recorded_columns, strict=True))
+        return dict(zip(predicates(self.columns.recorded, "v", {"a", "h", "x"}), self.columns.recorded, strict=True))
 
     def _network_columns(self) -> dict[str, str]:
         return super()._network_columns() | self._networks
@@ -184,7 +190,7 @@ class Annotators(Belief):
     def text(self) -> str:
         head = [*_ABOUT, *map(sensitive_comment, self.variables), *favourable_comment(self)]
         names = {column: network for network, column in self._networks.items()}
-        votes = [f"nn({names[c]},[X],V,[0,1,missing]) :: said(X,{names[c]},V)." for c in self.recorded_columns]
+        votes = [f"nn({names[c]},[X],V,[0,1,missing]) :: said(X,{names[c]},V)." for c in self.columns.recorded]
         kinds = [f"kind({names[c]},{atom(kind)})." for kind, columns in self.annotators.items() for c in columns]
         facts = []
         for own in self.parameters:
@@ -202,14 +208,15 @@ class Annotators(Belief):
                 answer.fact("label_answer(X,J)", "kind(J,_)"),
             ]
             rules.append("vote(X,J) :- label_guess(X,J), label_answer(X,J).")
-        rules += [*_AGREES, f"y_(X) :- {', '.join(f'agrees(X,{names[c]})' for c in self.recorded_columns)}."]
+        rules += [*_AGREES, f"y_(X) :- {', '.join(f'agrees(X,{names[c]})' for c in self.columns.recorded)}."]
         declared = ["nn(h,X) :: y_h(X).", *map(declaration, self.variables), *votes]
         parts = [comment(*head), *("\n".join(part) for part in (declared, kinds, facts, rules))]
         return "\n\n".join([*parts, "?- y_(x)."]) + "\n"
 
-    def record(self, rows: Rows) -> Record:
+    @property
+    def record(self) -> LabelRecord:
         """See :meth:`Belief.record`: the votes are in their columns, and the query is that they are as they are."""
-        return Record(1, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
+        return replace(super().record, columns=tuple(name for kind in self.annotators.values() for name in kind))
 
     def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
         if leaf.name not in self._networks:
@@ -242,7 +249,7 @@ class Annotators(Belief):
     def check_rows(self, rows: Rows) -> None:
         """See :meth:`Belief.check_rows`; warns of a group on which nobody voted."""
         super().check_rows(rows)
-        voted = rows.frame[list(self.recorded_columns)].notna().any(axis=1).to_numpy()
+        voted = rows.frame[list(self.columns.recorded)].notna().any(axis=1).to_numpy()
         for variable in self.variables:
             shares = rows.shares(variable)[voted].sum(axis=0)
             for level in np.flatnonzero(shares == 0).tolist():
@@ -306,7 +313,7 @@ class Annotators(Belief):
         table = read_votes(self, frame_of(audit), recorded, fair, favourable)
         (rows, votes, voters), shares = table, self._shares(table.rows)
         audited = np.full(len(rows), -1) if rows.fair is None else rows.fair
-        if (few := len(self.recorded_columns) < 3) and not (audited >= 0).any():
+        if (few := len(self.columns.recorded) < 3) and not (audited >= 0).any():
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
         check_votes(self, votes, shares)
         model = ErrorModel(votes, shares, design_matrix(self, rows, features, use_sensitive=True), audited)
@@ -320,7 +327,7 @@ class Annotators(Belief):
         errors = [own for own in self.parameters if own.cell is not None]
         known = precision(model, fit, rival, confidence)
         other.parameters = learned_parameters(errors, list(self.annotators), fit, known, len(rows), confidence)
-        warn_of_votes(other.parameters, fit, model.most_dependent(fit, voters), self.recorded_columns)
+        warn_of_votes(other.parameters, fit, model.most_dependent(fit, voters), self.columns.recorded)
         return self._noted(other, favourable)
 
     def fair_proba(
@@ -336,13 +343,9 @@ class Annotators(Belief):
         read = read_votes(self, frame_of(table), recorded, None, favourable)
         return fair_given_votes(self.vote_tables().log_terms(read.votes), self._shares(read.rows))[:, 1]
 
-    def by_column(self) -> dict[str, Belief]:
-        """See :meth:`Belief.by_column`: each annotator alone is a bias of the label."""
-        return {column: one_alone(self, kind) for kind, columns in self.annotators.items() for column in columns}
-
     def disagreement(self, table: pd.DataFrame) -> pd.DataFrame:
         """Of the rows that two annotators both voted on, the share on which they differ; NaN where there is none."""
-        votes = wide_votes(table, self.recorded_columns)
+        votes = wide_votes(table, self.columns.recorded)
         voted = votes.notna().astype(np.float64)
         marks = [(votes == label).astype(np.float64) for label in pd.unique(votes.to_numpy()[voted.to_numpy() > 0])]
         return 1 - sum((mark.T @ mark for mark in marks), 0 * voted.T @ voted) / (voted.T @ voted).replace(0, np.nan)
@@ -385,9 +388,24 @@ class Annotators(Belief):
         fair = (label or Label()).fair
         votes = {kind: [p for p in self.parameters if p.cell and p.cell.feature == kind] for kind in self.annotators}
         if len(votes) > MOST_DRAWN:
-            votes = {f"votes of {len(self.recorded_columns)} annotators": []}
-        causes = [fair, *self.sensitive_columns]
+            votes = {f"votes of {len(self.columns.recorded)} annotators": []}
+        causes = [fair, *self.columns.sensitive]
         return labelled(fair, self.variables, *(recorded(kind, causes, own) for kind, own in votes.items()))
 
     def caveats(self) -> list[str]:
         return ["Annotators who copied from each other look better than they are."]
+
+
+def by_column(belief: Belief) -> dict[str, Belief]:
+    """Of a belief about votes, what it says of each annotator's column alone; of others nothing.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.Annotators(["ann", "bob"], negative={"ann": 0.2, "bob": 0.4}, positive=0.1)
+    >>> {column: alone.parameters[0].value for column, alone in p4f.beliefs.by_column(belief).items()}
+    {'ann': 0.2, 'bob': 0.4}
+    """
+    if not isinstance(belief, Annotators):
+        return {}
+    return {column: one_alone(belief, kind) for kind, columns in belief.annotators.items() for column in columns}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from problog4fairness.audit import Audit, frame_of, read_labels
 from problog4fairness.beliefs.describe.words import Label, Stage, share
-from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
 from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError
@@ -69,25 +70,26 @@ class PositiveUnlabelled(Selection):
     """
 
     title = "positive and unlabelled"
-    identified_by = (
-        "audited rows, the share of fair 1s, or, by what it assumes, features that make some rows certain; "
-        "the record alone does not."
+    kind = BeliefKind(
+        fields=(
+            SENSITIVE,
+            Field("by", "values", "Further columns that the propensity depends on, with their values"),
+            GROUPS,
+        ),
+        command="positive-unlabelled",
+        identified_by=(
+            "audited rows, the share of fair 1s, or, by what it assumes, features that make some rows certain; "
+            "the record alone does not."
+        ),
+        question=Question(
+            "label",
+            "Only one label is written down",
+            "Who was diagnosed is ill; who was not may be ill, too.",
+            (("*fair label", "group"), ("yes, or nothing",)),
+        ),
     )
-    command = "positive-unlabelled"
     about = (
         "Positive and unlabelled: the recorded label y_ holds where the fair label y_h does and the row was selected."
-    )
-
-    fields: ClassVar[tuple[Field, ...]] = (
-        SENSITIVE,
-        Field("by", "values", "Further columns that the propensity depends on, with their values"),
-        GROUPS,
-    )
-    question = Question(
-        "label",
-        "Only one label is written down",
-        "Who was diagnosed is ill; who was not may be ill, too.",
-        (("*fair label", "group"), ("yes, or nothing",)),
     )
 
     def __init__(

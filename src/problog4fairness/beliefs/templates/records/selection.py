@@ -145,7 +145,7 @@ class Selection(LabelStage):
             raise P4FError(f"acceptance must be one of {', '.join(map(repr, ACCEPTANCE))}, not {acceptance!r}")
         everybody = self._of_everybody()
         if features is not None:
-            follows = acceptance if everybody.missing_labels else "label"
+            follows = acceptance if everybody.record.gaps else "label"
             labels = frame_of(audit), recorded, fair, favourable
             parameters = learned_from(everybody, *labels, features, confidence, use_sensitive, follows)
             estimated = self._noted(everybody, favourable).with_parameters(parameters)
@@ -190,7 +190,7 @@ def learned_from(
     """The parameters, learned from a table; the arguments are those of :meth:`Selection.estimate`."""
     rows = read_labels(belief, table, recorded, fair, favourable, partly=True)
     shares = belief.stratum_shares(rows)
-    selected = np.asarray(rows.recorded) >= (0 if belief.missing_labels else 1)
+    selected = np.asarray(rows.recorded) >= (0 if belief.record.gaps else 1)
     for stratum in np.flatnonzero(selected @ shares == 0).tolist():
         where = belief.cells.words(stratum)
         raise P4FError(f"no label is recorded where {where}; the record does not tell of it: audit rows, or state it")
@@ -259,7 +259,7 @@ def _logistic_loss(matrix: Floats, holds: Any) -> float:
 
 def record_terms(belief: Belief, rows: Rows) -> Terms:
     """log P(record | fair class) of each row by the belief's program, in which all parameters are open."""
-    record, classes = belief.record(rows), np.arange(len(rows.classes))
+    record, classes = belief.record.outcomes(rows), np.arange(len(rows.classes))
     if record.codes is None:
         raise P4FError("parameters are learned from rows that have a record")
     model = LabelModel(belief, belief.unknown().program(), belief.parameters, rows, np.tile(classes, (len(rows), 1)))

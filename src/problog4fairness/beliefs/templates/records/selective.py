@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
-
-import numpy as np
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, share
-from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
-from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.kind import BeliefKind, Question
+from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.records.selection import BY_FEATURES, Chance, Selection
 from problog4fairness.data import Codes, Level, Rows
 from problog4fairness.errors import P4FError
@@ -83,28 +83,30 @@ class SelectiveLabels(Selection):
     """  # noqa: E501 - the program's own lines
 
     title = "selective labels"
-    identified_by = (
-        "audited rows, deciders of different leniency, or, where acceptance depends on features only by the fair "
-        "label, the record itself; where only accepted rows were kept, audited rows alone."
+    kind = BeliefKind(
+        fields=(
+            SENSITIVE,
+            Field("decided_by", "values", "Who decided: a column, and its values"),
+            Field("kept", "choice", "Which people the table has", "all", choices=("all", "accepted")),
+            GROUPS,
+        ),
+        command="selective",
+        identified_by=(
+            "audited rows, deciders of different leniency, or, where acceptance depends on features only by the fair "
+            "label, the record itself; where only accepted rows were kept, audited rows alone."
+        ),
+        question=Question(
+            "label",
+            "It is known of some only",
+            "Only of loans that were granted it is known whether they were repaid.",
+            (("*fair label", "group"), ("label, if accepted",)),
+        ),
     )
-    command = "selective"
     last = True
     about = (
         "Selective labels: the fair label y_h is recorded as y_ where the person was accepted, otherwise it is missing."
     )
     kept: Kept = "all"
-    fields: ClassVar[tuple[Field, ...]] = (
-        SENSITIVE,
-        Field("decided_by", "values", "Who decided: a column, and its values"),
-        Field("kept", "choice", "Which people the table has", "all", choices=("all", "accepted")),
-        GROUPS,
-    )
-    question = Question(
-        "label",
-        "It is known of some only",
-        "Only of loans that were granted it is known whether they were repaid.",
-        (("*fair label", "group"), ("label, if accepted",)),
-    )
 
     def __init__(
         self,
@@ -125,8 +127,7 @@ class SelectiveLabels(Selection):
 
     def _take(self, kept: Kept) -> None:
         self.kept = kept
-        self.missing_labels = self.tabular = kept == "all"
-        self.withheld = self.other_columns
+        self.tabular = kept == "all"
 
     def _meaning(self, cell: Cell) -> str:
         return f"somebody with a fair {cell.fair} is accepted where {self.where(cell)}"
@@ -135,11 +136,16 @@ class SelectiveLabels(Selection):
         own = cell or Cell(0, 1, 1)
         return f"s{self.suffix}({own.fair},{self.cells.arguments(own.group)})"
 
-    def record(self, rows: Rows) -> Record:
+    @property
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`; no learner reads who decided."""
+        known = super().columns
+        return replace(known, withheld=known.others)
+
+    @property
+    def record(self) -> LabelRecord:
         """See :meth:`Belief.record`: that nothing was recorded is the last outcome."""
-        if self.kept == "accepted" or rows.recorded is None:
-            return Record(3 if self.kept == "all" else 2, super().record(rows).codes)
-        return Record(3, np.where(rows.recorded < 0, 2, rows.recorded))
+        return replace(super().record, gaps=self.kept == "all")
 
     def rules(self, fair: str, recorded: str) -> list[str]:
         accepted = f"label_accepted{self.suffix}(X)"
@@ -159,7 +165,7 @@ class SelectiveLabels(Selection):
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: who was accepted is on record, and the label of those people only."""
         said, accepted = label or Label(), "accepted"
-        decided = recorded(accepted, [said.fair, *self.sensitive_columns, *self.other_columns], self.parameters)
+        decided = recorded(accepted, [said.fair, *self.columns.sensitive, *self.columns.others], self.parameters)
         known = recorded(f"{said.recorded}, if accepted", [said.fair, accepted], ())
         return labelled(said.fair, self.variables, decided, known)
 

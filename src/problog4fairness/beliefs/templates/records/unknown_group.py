@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -14,9 +14,10 @@ from problog4fairness.audit import Audit, NoStrataError, frame_of, warn_unweight
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import with_proxies
 from problog4fairness.beliefs.describe.words import Label, share
-from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
-from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.beliefs.templates.records.proxies import (
     NETWORK,
@@ -81,18 +82,20 @@ class UnknownGroup(Belief):
     """
 
     title = "unknown group"
-    identified_by = "stated probabilities, or rows of which the group is known; the table without them does not."
-    fields: ClassVar[tuple[Field, ...]] = (
-        SENSITIVE,
-        Field("proxies", "values", "The columns that tell of the group, with their values"),
-        Field("belief", "belief", "How the label came about, given the group"),
-        GROUPS,
-    )
-    question = Question(
-        "group",
-        "Other columns tell of it",
-        "The group is missing for some or for all; a postcode or a first name makes it likely.",
-        (("postcode", "first name"), ("?group",)),
+    kind = BeliefKind(
+        fields=(
+            SENSITIVE,
+            Field("proxies", "values", "The columns that tell of the group, with their values"),
+            Field("belief", "belief", "How the label came about, given the group"),
+            GROUPS,
+        ),
+        identified_by="stated probabilities, or rows of which the group is known; the table without them does not.",
+        question=Question(
+            "group",
+            "Other columns tell of it",
+            "The group is missing for some or for all; a postcode or a first name makes it likely.",
+            (("postcode", "first name"), ("?group",)),
+        ),
     )
     _counted = False  # in an audit of labels; its own parameters are counted among linked rows
 
@@ -120,7 +123,7 @@ class UnknownGroup(Belief):
             raise P4FError(f"the belief knows the groups {list(same[0].levels)}, not {list(variable.levels)}")
         if self.belief.variables and not same:
             raise P4FError(
-                f"the belief is about {', '.join(self.belief.sensitive_columns)}, not {variable.columns[0]!r}"
+                f"the belief is about {', '.join(self.belief.columns.sensitive)}, not {variable.columns[0]!r}"
             )
         self.group = same[0] if same else variable
         # Each proxy has a name that the program of the belief does not use.
@@ -152,8 +155,8 @@ class UnknownGroup(Belief):
         inner = self.belief
         self.variables = (self.group, *(own for own in inner.variables if own != self.group))
         self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
-        self.missing_labels, self.recorded_columns = inner.missing_labels, inner.recorded_columns
-        self.withheld, self.predicts_from, self.classifier = inner.withheld, inner.predicts_from, inner.classifier
+        self.kind = replace(type(self).kind, predicts_from=inner.kind.predicts_from)
+        self.classifier = inner.classifier
         self.parameters = (*self.group_parameters, *inner.parameters)
 
     def _parameter(self, cell: Cell, value: float | None) -> Parameter:
@@ -164,14 +167,21 @@ class UnknownGroup(Belief):
         return Parameter(f"group({inside})", meaning, value, cell=cell)
 
     @property
-    def other_columns(self) -> tuple[str, ...]:
-        """See :meth:`Belief.other_columns`: the proxies, too."""
-        return (*super().other_columns, *(own.columns[0] for own in self.proxies))
+    def columns(self) -> Columns:
+        """See :meth:`Belief.columns`: the proxies, too; the table need not have the group."""
+        known = super().columns
+        return replace(
+            known,
+            others=(*known.others, *(own.columns[0] for own in self.proxies)),
+            withheld=self.belief.columns.withheld,
+            optional=self.group.columns,
+            groups={},
+        )
 
     @property
-    def read_columns(self) -> tuple[str, ...]:
-        """See :meth:`Belief.read_columns`: the table need not have the group."""
-        return tuple(name for name in super().read_columns if name != self.group.columns[0])
+    def record(self) -> LabelRecord:
+        """See :meth:`Belief.record`: that of the belief inside."""
+        return replace(self.belief.record, favourable=self.favourable)
 
     def _network_columns(self) -> dict[str, str]:
         inner = {name: column for name, column in super()._network_columns().items() if name != self.group.name}
@@ -180,9 +190,6 @@ class UnknownGroup(Belief):
     def text(self) -> str:
         """The program as text: that of the belief, in which the group follows from the proxies."""
         return proxy_text(self.group, self.proxies, self.group_parameters, self.belief.text())
-
-    def record(self, rows: Rows) -> Record:
-        return self.belief.record(rows)
 
     def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
         if leaf.name == NETWORK:
@@ -230,20 +237,11 @@ class UnknownGroup(Belief):
     def check_rows(self, rows: Rows) -> None:
         self.belief.check_rows(self._with_groups(rows))
 
-    def known_groups(self) -> dict[str, tuple[Any, ...]]:
-        """See :meth:`Belief.known_groups`: a table need not have the column."""
-        return {}
-
     def groupings(self, rows: Rows) -> list[Grouping]:
         """See :meth:`Belief.groupings`: people count for each group by its probability."""
-        if not set(self.read_columns) - set(self.recorded_columns) <= set(rows.frame.columns):
+        if not set(self.columns.all) - set(self.columns.recorded) <= set(rows.frame.columns):
             return []
         return [Grouping.of(self.group, self._with_groups(rows))]
-
-    def kinds_of(self, rows: Rows) -> Rows:
-        names = [*self.read_columns, self.group.columns[0]]
-        there = [name for name in names if name in rows.frame.columns]
-        return rows.take(np.flatnonzero(~rows.frame[there].duplicated().to_numpy()))
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         other = super().with_parameters(probabilities)

@@ -37,7 +37,7 @@ y_(X) :- \\+y_h(X), label_pos_bias(X).
 
 
 class VoteList(NamedTuple):
-    """The votes that were given: of each the row, the column of :attr:`Annotators.recorded_columns`, and the label."""
+    """The votes that were given: of each the row, the column of :attr:`Annotators.columns.recorded`, and the label."""
 
     rows: Codes
     annotators: Codes
@@ -55,7 +55,7 @@ class VoteList(NamedTuple):
         try:
             codes = label_codes(self.labels, classes, "votes")
         except P4FError:
-            for number, column in enumerate(belief.recorded_columns):  # the error that names the column
+            for number, column in enumerate(belief.columns.recorded):  # the error that names the column
                 coded(self.labels[self.annotators == number], column, classes)
             raise
         kinds = np.array([kind for kind, columns in enumerate(belief.annotators.values()) for _ in columns])
@@ -74,9 +74,9 @@ def coded_votes(rows: Rows, column: str) -> Codes:
 
 def votes_of(belief: Annotators, rows: Rows) -> Votes:
     """The votes on rows that have a column for each annotator."""
-    for name in belief.recorded_columns:
+    for name in belief.columns.recorded:
         rows.column(name, "votes")
-    return VoteList.of_wide(rows.frame[list(belief.recorded_columns)]).by_kind(belief, rows.classes, len(rows))
+    return VoteList.of_wide(rows.frame[list(belief.columns.recorded)]).by_kind(belief, rows.classes, len(rows))
 
 
 class VoteTable(NamedTuple):
@@ -91,7 +91,7 @@ def read_votes(
     belief: Annotators, table: pd.DataFrame, recorded: Mapping[str, str] | None, fair: str | None, favourable: Any
 ) -> VoteTable:
     """A table of votes, wide or long; the parameters are those of :meth:`Annotators.estimate`."""
-    columns = belief.recorded_columns
+    columns = belief.columns.recorded
     if recorded is not None:
         table, votes = _long(table, recorded, columns)
     else:
@@ -103,7 +103,7 @@ def read_votes(
     labels = list(dict.fromkeys(values))
     if not labels:
         raise P4FError("there is no vote in the table")
-    classes = find_classes(labels, belief.favourable_among(labels, favourable), audited=True)
+    classes = find_classes(labels, belief.record.favourable_among(labels, favourable), audited=True)
     codes = None if true is None else label_codes(true, classes, "the fair label", True)
     return VoteTable(Rows(table, (), classes, None, codes), votes.by_kind(belief, classes, size), votes.annotators)
 
