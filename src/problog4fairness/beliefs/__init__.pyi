@@ -22,11 +22,11 @@ from .templates.labels.label import NEGATIVE, POSITIVE, ClassBias, LabelBias
 from .templates.labels.row import Change, RowBias
 from .templates.labels.stage import LabelStage
 from .templates.none import NoBias
-from .templates.records.annotators import Annotators, by_column
+from .templates.records.annotators import Annotators
 from .templates.records.positive import PositiveUnlabelled
 from .templates.records.selective import SelectiveLabels
 from .templates.records.unknown_group import UnknownGroup
-from .templates.records.votes import coded_votes
+from .templates.records.votes import by_column, coded_votes
 
 __all__ = [
     "AFFECTED",

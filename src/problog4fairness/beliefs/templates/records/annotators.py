@@ -36,7 +36,6 @@ from problog4fairness.beliefs.templates.records.votes import (
     check_votes,
     coded_votes,
     fair_given_votes,
-    one_alone,
     read_votes,
     votes_of,
     wide_votes,
@@ -394,18 +393,3 @@ class Annotators(Belief):
 
     def caveats(self) -> list[str]:
         return ["Annotators who copied from each other look better than they are."]
-
-
-def by_column(belief: Belief) -> dict[str, Belief]:
-    """Of a belief about votes, what it says of each annotator's column alone; of others nothing.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> belief = p4f.Annotators(["ann", "bob"], negative={"ann": 0.2, "bob": 0.4}, positive=0.1)
-    >>> {column: alone.parameters[0].value for column, alone in p4f.beliefs.by_column(belief).items()}
-    {'ann': 0.2, 'bob': 0.4}
-    """
-    if not isinstance(belief, Annotators):
-        return {}
-    return {column: one_alone(belief, kind) for kind, columns in belief.annotators.items() for column in columns}

@@ -159,7 +159,24 @@ def check_votes(belief: Annotators, votes: Votes, shares: Floats) -> None:
         raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
 
 
-def one_alone(belief: Annotators, kind: str) -> Belief:
+def by_column(belief: Belief) -> dict[str, Belief]:
+    """Of a belief about votes, what it says of each annotator's column alone; of others nothing.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.Annotators(["ann", "bob"], negative={"ann": 0.2, "bob": 0.4}, positive=0.1)
+    >>> {column: alone.parameters[0].value for column, alone in p4f.beliefs.by_column(belief).items()}
+    {'ann': 0.2, 'bob': 0.4}
+    """
+    from problog4fairness.beliefs.templates.records.annotators import Annotators
+
+    if not isinstance(belief, Annotators):
+        return {}
+    return {column: _one_alone(belief, kind) for kind, columns in belief.annotators.items() for column in columns}
+
+
+def _one_alone(belief: Annotators, kind: str) -> Belief:
     """What is believed of one kind of annotator, on all rows, as a bias of the label."""
     if belief.variables:
         alone: Belief = LabelBias(belief.variables[0].columns, groups=belief.variables[0].levels)
