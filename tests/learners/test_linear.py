@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.derivatives import BinarySlopes, ClassSlopes, GeneralSlopes, slopes_of
 from problog4fairness.learners.linear import Linear
+from problog4fairness.learners.objective import BinaryObjective, ClassObjective, GeneralObjective, objective_of
 from tests.learners.contract import LABEL, MEASUREMENT, PROGRAM, SELECTED, LearnerContract, people, recorded, rows_of
 from tests.learners.observations import blend
 
@@ -113,12 +113,12 @@ def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
     generator = torch.Generator().manual_seed(0)
     rows = torch.arange(0, len(observation), 2)
     weights = torch.rand(len(observation), generator=generator) if kind == "weighted" else None
-    quick = slopes_of(observation, rows, weights)
-    assert isinstance(quick, ClassSlopes if kind == "classes" else BinarySlopes)
+    quick = objective_of(observation, rows, weights)
+    assert isinstance(quick, ClassObjective if kind == "classes" else BinaryObjective)
     needed = observation.needs(rows)
     inputs, places = needed.unique(return_inverse=True)
     own = torch.ones(len(rows)).double() if weights is None else weights[rows].double()
-    slow = GeneralSlopes(observation, rows, inputs.numpy(), places.numpy(), own.numpy())
+    slow = GeneralObjective(observation, rows, inputs.numpy(), places.numpy(), own.numpy())
     np.testing.assert_array_equal(quick.inputs, slow.inputs)
     np.testing.assert_allclose(quick.mass, slow.mass)
     logits = 3 * torch.randn(len(inputs), observation.outputs, generator=generator).double().numpy()
@@ -126,9 +126,11 @@ def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
     (loss, gradient), (expected, slope) = quick.gradient(logits), slow.gradient(logits)
     assert loss == pytest.approx(expected) == pytest.approx(quick.loss(logits)) == pytest.approx(slow.loss(logits))
     np.testing.assert_allclose(gradient, slope, atol=1e-9)
-    np.testing.assert_allclose(quick.curved(logits)[0], slope, atol=1e-9)
+    np.testing.assert_allclose(quick.gradient_and_curvature(logits)[0], slope, atol=1e-9)
     if kind in ("measurement", "blend", "classes"):
-        np.testing.assert_allclose(quick.curved(logits)[1], slow.curved(logits)[1], atol=1e-9)
+        np.testing.assert_allclose(
+            quick.gradient_and_curvature(logits)[1], slow.gradient_and_curvature(logits)[1], atol=1e-9
+        )
 
 
 def test_a_program_that_is_not_affine():
@@ -138,13 +140,13 @@ def test_a_program_that_is_not_affine():
     biased, label = recorded("program", frame, fair)
     rows = rows_of(biased, label).take(came)
     observation = p4f.ProgramBelief(SELECTED).observe(rows)
-    slopes = slopes_of(observation)
-    assert isinstance(slopes, GeneralSlopes)
-    logits = rng.normal(size=(len(slopes.inputs), 1))
+    objective = objective_of(observation)
+    assert isinstance(objective, GeneralObjective)
+    logits = rng.normal(size=(len(objective.inputs), 1))
     step = np.zeros_like(logits)
     step[3] = 1e-5
-    slope = (slopes.loss(logits + step) - slopes.loss(logits - step)) / 2e-5
-    assert slopes.gradient(logits)[1][3, 0] == pytest.approx(slope, rel=1e-5)
+    slope = (objective.loss(logits + step) - objective.loss(logits - step)) / 2e-5
+    assert objective.gradient(logits)[1][3, 0] == pytest.approx(slope, rel=1e-5)
     new, own = people(4000, 1)
     share = Linear(penalty=1.0).fit(observation).log_proba(new).exp()[:, 1].mean().item()
     among = Linear(penalty=1.0).fit(p4f.ProgramBelief(PROGRAM), rows).log_proba(new).exp()[:, 1].mean().item()
@@ -155,6 +157,6 @@ def test_a_program_that_is_not_affine():
 def test_rows_that_ask_the_same_are_one():
     frame = pd.DataFrame({"x": np.arange(400) % 4, "a": np.arange(400) // 4 % 2})
     rows = p4f.data.Rows(frame, ("x",), recorded=np.arange(400) // 8 % 2)
-    slopes = slopes_of(LABEL.observe(rows))
-    assert len(slopes._weights) == 16
-    assert slopes.total == slopes._weights.sum() == 400
+    objective = objective_of(LABEL.observe(rows))
+    assert len(objective._weights) == 16
+    assert objective.total == objective._weights.sum() == 400

@@ -19,8 +19,8 @@ import torch
 from problog4fairness.beliefs import Observation
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.derivatives import Slopes, slopes_of, slopes_of_terms
 from problog4fairness.learners.encoder import Encoder, frequent, text_codes
+from problog4fairness.learners.objective import Objective, objective_of, objective_of_terms
 from problog4fairness.learners.trees.arrays import Trees, light
 from problog4fairness.learners.trees.boosted import Boosted, FittedBoosted, best_constant
 from problog4fairness.program import AffineTerms
@@ -120,7 +120,7 @@ def fit_trees(learner: Boosted, task: ClusterTask) -> FittedBoosted:
     """Boosted trees, grown where the rows are."""
     learner.check_options()
     terms, outputs = task.terms, task.observation.outputs
-    constant = best_constant(slopes_of(task.observation, None, torch.from_numpy(task.masses)), outputs)
+    constant = best_constant(objective_of(task.observation, None, torch.from_numpy(task.masses)), outputs)
     width = len(task.encoder.numbers) + len(task.encoder.categories)
     names = [f"c{number}" for number in range(width)]
     meta = pd.DataFrame({name: np.zeros(0) for name in (*names, KIND, WEIGHT)})
@@ -129,7 +129,7 @@ def fit_trees(learner: Boosted, task: ClusterTask) -> FittedBoosted:
     booster, grown = None, 0
     while booster is None or (grown < learner.max_trees and not (held and held.worse(learner.patience))):
         trees = min(learner.max_trees - grown, ROUND if held else learner.max_trees)
-        booster = _grown(learner, task, _Objective(terms, constant), coded, names, trees, booster)
+        booster = _grown(learner, task, _Derivatives(terms, constant), coded, names, trees, booster)
         if booster.current_iteration() == grown:
             break
         if held:
@@ -158,7 +158,13 @@ def _weights_of(part: pd.DataFrame) -> Floats:
 
 
 def _grown(
-    learner: Boosted, task: ClusterTask, objective: _Objective, coded: Any, names: Sequence[str], trees: int, start: Any
+    learner: Boosted,
+    task: ClusterTask,
+    objective: _Derivatives,
+    coded: Any,
+    names: Sequence[str],
+    trees: int,
+    start: Any,
 ) -> Any:
     """A booster with so many more trees."""
     light()
@@ -167,7 +173,9 @@ def _grown(
     # The number of threads is that of each worker.
     options = {name: value for name, value in learner.parameters(task.seed).items() if name != "num_threads"}
     options |= {"num_class": task.observation.outputs, "metric": "none"} if task.observation.outputs > 1 else {}
-    model = DaskLGBMRegressor(client=_client(), objective=objective, n_estimators=trees, tree_learner="data", **options)
+    model = DaskLGBMRegressor(
+        client=_client(), objective=derivatives, n_estimators=trees, tree_learner="data", **options
+    )
     places = list(range(len(task.encoder.numbers), len(names)))
     more = {} if start is None else {"init_model": start}
     if WEIGHT in task.data.columns:
@@ -179,7 +187,7 @@ def _grown(
 
 
 @dataclass(frozen=True, eq=False)
-class _Objective:
+class _Derivatives:
     """Gradient and curvature of rows whose label is their kind, as LightGBM asks for them on each worker."""
 
     terms: AffineTerms
@@ -189,8 +197,8 @@ class _Objective:
         """Both for each row; ``weights`` is None where all rows count the same."""
         outputs = len(self.constant)
         masses = np.ones(len(kinds)) if weights is None else np.asarray(weights, dtype=np.float64)
-        slopes = _slopes(self.terms, kinds, masses)
-        gradient, curvature = slopes.curved(scores.reshape(-1, outputs, order="A") + self.constant)
+        objective = _objective(self.terms, kinds, masses)
+        gradient, curvature = objective.gradient_and_curvature(scores.reshape(-1, outputs, order="A") + self.constant)
         return (gradient[:, 0], curvature[:, 0]) if outputs == 1 else (gradient, curvature)
 
 
@@ -198,7 +206,7 @@ class _Held:
     """Held-out rows, and their mean loss before the first tree and after each."""
 
     def __init__(self, task: ClusterTask, rows: pd.DataFrame, constant: Floats) -> None:
-        self._slopes = _slopes(task.terms, _kinds_of(rows, task.kinds), _weights_of(rows))
+        self._objective = _objective(task.terms, _kinds_of(rows, task.kinds), _weights_of(rows))
         self._columns = task.encoder.columns(rows)
         self._scores = np.tile(constant, (len(rows), 1))
         self.losses = [self._loss()]
@@ -215,10 +223,10 @@ class _Held:
         return len(self.losses) - 1 - int(np.argmin(self.losses)) >= patience
 
     def _loss(self) -> float:
-        return self._slopes.loss(self._scores) / self._slopes.total
+        return self._objective.loss(self._scores) / self._objective.total
 
 
-def _slopes(terms: AffineTerms, kinds: Any, weights: Floats) -> Slopes:
+def _objective(terms: AffineTerms, kinds: Any, weights: Floats) -> Objective:
     """Of rows with an input each, whose kinds are known."""
     rows = np.arange(len(kinds))
-    return slopes_of_terms(terms, np.asarray(kinds).astype(np.int64), rows, rows[:, None], None, weights)
+    return objective_of_terms(terms, np.asarray(kinds).astype(np.int64), rows, rows[:, None], None, weights)

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from problog4fairness.data import Floats
 from problog4fairness.learners.base import Learner, Task
-from problog4fairness.learners.derivatives import BinarySlopes, Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder, slot_name
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
+from problog4fairness.learners.objective import BinaryObjective, Objective, objective_of
 from problog4fairness.learners.progress import Bar, each
 from problog4fairness.learners.splits import learning_rows
 from problog4fairness.learners.validation import NOT_NEGATIVE, Shape, option, require
@@ -80,15 +80,15 @@ class Linear(Learner):
 
     def fit_task(self, task: Task, bar: Bar) -> FittedLinear:
         observation, rows = task.observation, learning_rows(task)
-        slopes = slopes_of(observation, rows, task.weights)
-        every = len(slopes.inputs) == len(observation.table)
-        table = observation.table if every else observation.table.iloc[slopes.inputs]
+        objective = objective_of(observation, rows, task.weights)
+        every = len(objective.inputs) == len(observation.table)
+        table = observation.table if every else observation.table.iloc[objective.inputs]
         encoder = make_encoder(table)
         matrix = encoder.transform(table, np.float64)
         start = np.zeros((encoder.width + 1, observation.outputs))
         auto = self.penalty == "auto"
-        penalty = _chosen_penalty(task, rows, slopes, matrix, start) if auto else float(self.penalty)
-        numbers, losses = minimise(slopes, matrix, column_scales(slopes, matrix), penalty, start)
+        penalty = _chosen_penalty(task, rows, objective, matrix, start) if auto else float(self.penalty)
+        numbers, losses = minimise(objective, matrix, column_scales(objective, matrix), penalty, start)
         bar.show(1, losses[-1], 1)
         return FittedLinear(encoder, numbers, penalty, {"training": losses})
 
@@ -104,17 +104,17 @@ class Linear(Learner):
             table = task.observation.table
             if id(table) not in encoded:
                 encoded[id(table)] = table, fitted.encoder.transform(table, np.float64)
-            slopes = slopes_of(task.observation, task.train_rows, task.weights)
+            objective = objective_of(task.observation, task.train_rows, task.weights)
             matrix = encoded[id(table)][1]
-            matrix = matrix if len(slopes.inputs) == len(matrix) else matrix[slopes.inputs]
-            scales = column_scales(slopes, matrix)
-            numbers, losses = minimise(slopes, matrix, scales, fitted.penalty, fitted.numbers, ROUGH)
+            matrix = matrix if len(objective.inputs) == len(matrix) else matrix[objective.inputs]
+            scales = column_scales(objective, matrix)
+            numbers, losses = minimise(objective, matrix, scales, fitted.penalty, fitted.numbers, ROUGH)
             return FittedLinear(fitted.encoder, numbers, fitted.penalty, {"training": losses})
 
         return each(fit, tasks, progress)
 
 
-def _chosen_penalty(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:
+def _chosen_penalty(task: Task, rows: Tensor, objective: Objective, matrix: Floats, start: Floats) -> float:
     """The penalty that suits these rows; see :class:`Linear`.
 
     The strongest is tried first, and each fit begins at the one before. Weak ones take by far the most time: they are
@@ -124,7 +124,7 @@ def _chosen_penalty(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, st
     if len(rows) >= MANY * start.size:
         return DEFAULT
     place = np.zeros(len(observation.table), dtype=np.int64)
-    place[slopes.inputs] = np.arange(len(slopes.inputs))
+    place[objective.inputs] = np.arange(len(objective.inputs))
     # Rows with the same input share a fold, so that a row of weight 2 is as good as two.
     kinds = np.unique(matrix, axis=0, return_inverse=True)[1].reshape(-1)
     fold_of_kind = np.random.default_rng(0).permutation(int(kinds.max()) + 1) % FOLDS
@@ -133,8 +133,8 @@ def _chosen_penalty(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, st
         return DEFAULT
     count = FOLDS if len(rows) < MANY_ROWS else 1
     weights = np.ones(len(rows)) if task.weights is None else task.weights[rows].double().numpy()
-    scales, losses = column_scales(slopes, matrix), np.zeros((0, len(rows)))
-    parts = [slopes_of(observation, rows[torch.from_numpy(folds != fold)], task.weights) for fold in range(count)]
+    scales, losses = column_scales(objective, matrix), np.zeros((0, len(rows)))
+    parts = [objective_of(observation, rows[torch.from_numpy(folds != fold)], task.weights) for fold in range(count)]
     numbers = [start] * count
     for penalty in PENALTIES:
         row_losses = np.zeros(len(rows))
@@ -168,9 +168,9 @@ def _best(losses: Floats, weights: Floats, audited: Floats | None) -> int:
     return int(np.where(as_good, losses[:, known] @ (weights * audited)[known], np.inf).argmin())
 
 
-def column_scales(slopes: Slopes, matrix: Floats) -> Floats:
+def column_scales(objective: Objective, matrix: Floats) -> Floats:
     """The standard deviation of each column over the rows, by their weight; 1 for a column that is constant."""
-    share = slopes.mass / slopes.mass.sum()
+    share = objective.input_weights / objective.input_weights.sum()
     mean = share @ matrix
     spread = np.sqrt(np.maximum(share @ matrix**2 - mean**2, 0))
     return np.where(spread > 1e-7 * (1 + np.abs(mean)), spread, 1.0)
@@ -214,10 +214,10 @@ class FittedLinear(FittedEncoded):
         """
         scales = np.ones(self.encoder.width)
         scales[: len(self.encoder.scales)] = self.encoder.scales
-        slopes = self.numbers[:-1] / scales[:, None]
-        shift = self.encoder.means @ slopes[: len(self.encoder.means)] if len(self.encoder.means) else 0.0
+        weights = self.numbers[:-1] / scales[:, None]
+        shift = self.encoder.means @ weights[: len(self.encoder.means)] if len(self.encoder.means) else 0.0
         names = [slot_name(slot) for slot in self.encoder.slots]
-        return pd.DataFrame(np.vstack([slopes, self.numbers[-1] - shift]), index=[*names, "intercept"])
+        return pd.DataFrame(np.vstack([weights, self.numbers[-1] - shift]), index=[*names, "intercept"])
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         outputs = self.numbers.shape[1]
@@ -244,7 +244,7 @@ class FittedLinear(FittedEncoded):
 
 
 def minimise(
-    slopes: Slopes, matrix: Floats, scales: Floats, penalty: float, start: Floats, tolerance: float = TOLERANCE
+    objective: Objective, matrix: Floats, scales: Floats, penalty: float, start: Floats, tolerance: float = TOLERANCE
 ) -> tuple[Floats, list[float]]:
     """The coefficients ``[width + 1, outputs]``, the intercept last; and the mean loss after each step.
 
@@ -255,41 +255,41 @@ def minimise(
     a handful of steps; otherwise by L-BFGS.
     """
     ridge = penalty * scales**2
-    if isinstance(slopes, BinarySlopes) and slopes.alone:
-        numbers, losses = _scoring(slopes, matrix, ridge, start[:, 0], tolerance)
+    if isinstance(objective, BinaryObjective) and objective.single_input:
+        numbers, losses = _scoring(objective, matrix, ridge, start[:, 0], tolerance)
         return numbers[:, None], losses
-    return _descent(slopes, matrix, ridge, start, tolerance)
+    return _descent(objective, matrix, ridge, start, tolerance)
 
 
 def _scoring(
-    slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
+    objective: BinaryObjective, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
 ) -> tuple[Floats, list[float]]:
     """Newton's method with the expected information in place of the curvature, which may be negative."""
     part, sample, curvature, before = None, matrix, None, np.inf
     if len(matrix) > max(LARGE, 20 * matrix.shape[1]):
         tolerance = max(tolerance, TOLERANCE_LARGE)
-        part, inputs = slopes.sample(max(SAMPLE, len(matrix) // 20))
+        part, inputs = objective.sample(max(SAMPLE, len(matrix) // 20))
         sample = matrix[inputs]
         start, _ = _scoring(part, sample, ridge, start, TOLERANCE_SAMPLE)
     w, z = start, _logits(matrix, start)
-    value, slope, information = _penalised(slopes, z, w, ridge)
-    losses = [value / slopes.total]
+    value, by_input, information = _penalised(objective, z, w, ridge)
+    losses = [value / objective.total]
     for _ in range(MAX_STEPS):
-        gradient = np.append(slope @ matrix + ridge * w[:-1], slope.sum())
+        gradient = np.append(by_input @ matrix + ridge * w[:-1], by_input.sum())
         largest = float(np.abs(gradient).max())
-        if largest <= tolerance * slopes.total:
+        if largest <= tolerance * objective.total:
             break
         if part is None and largest > before / QUICK:
             curvature = None
         before = largest
         if curvature is None:
-            known = information if part is None else part.informed(_logits(sample, w)[:, None])[2]
+            known = information if part is None else part.loss_gradient_information(_logits(sample, w)[:, None])[2]
             curvature = _information(sample, known, ridge)
         step = _solve(curvature, gradient)
         change = _logits(matrix, step)
         size = 1.0
         for _ in range(MAX_HALVINGS):
-            tried = _penalised(slopes, z - size * change, w - size * step, ridge)
+            tried = _penalised(objective, z - size * change, w - size * step, ridge)
             if tried[0] <= value + ROUNDING * abs(value):
                 break
             size /= 2
@@ -298,14 +298,14 @@ def _scoring(
         if size < 1:
             curvature = None  # no longer right
         w, z = w - size * step, z - size * change
-        value, slope, information = tried
-        losses.append(value / slopes.total)
+        value, by_input, information = tried
+        losses.append(value / objective.total)
     return w, losses
 
 
-def _penalised(slopes: BinarySlopes, z: Floats, w: Floats, ridge: Floats) -> tuple[float, Floats, Floats]:
-    loss, slope, information = slopes.informed(z[:, None])
-    return loss + 0.5 * float(ridge @ w[:-1] ** 2), slope, information
+def _penalised(objective: BinaryObjective, z: Floats, w: Floats, ridge: Floats) -> tuple[float, Floats, Floats]:
+    loss, by_input, information = objective.loss_gradient_information(z[:, None])
+    return loss + 0.5 * float(ridge @ w[:-1] ** 2), by_input, information
 
 
 def _information(matrix: Floats, information: Floats, ridge: Floats) -> Floats:
@@ -329,17 +329,17 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
 
 
 def _descent(
-    slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
+    objective: Objective, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
 ) -> tuple[Floats, list[float]]:
     shape = start.shape
     losses: list[float] = []
 
     def value(flat: Floats) -> tuple[float, Floats]:
         w = flat.reshape(shape)
-        loss, slope = slopes.gradient(matrix @ w[:-1] + w[-1])
-        gradient = np.vstack([matrix.T @ slope + ridge[:, None] * w[:-1], slope.sum(0)])
+        loss, by_input = objective.gradient(matrix @ w[:-1] + w[-1])
+        gradient = np.vstack([matrix.T @ by_input + ridge[:, None] * w[:-1], by_input.sum(0)])
         total = loss + 0.5 * float((ridge[:, None] * w[:-1] ** 2).sum())
-        return total / slopes.total, gradient.reshape(-1) / slopes.total
+        return total / objective.total, gradient.reshape(-1) / objective.total
 
     def note(intermediate_result: Any) -> None:
         losses.append(float(intermediate_result.fun))

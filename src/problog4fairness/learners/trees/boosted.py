@@ -15,10 +15,10 @@ from torch import Tensor
 
 from problog4fairness.data import Codes, Floats
 from problog4fairness.learners.base import FEW, Learner, Task
-from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
 from problog4fairness.learners.linear import minimise
+from problog4fairness.learners.objective import Objective, objective_of
 from problog4fairness.learners.progress import Bar, each
 from problog4fairness.learners.splits import kinds_of, random_parts, split
 from problog4fairness.learners.trees.arrays import Trees, light, trees_of, trees_shapes
@@ -119,7 +119,7 @@ class Boosted(Learner):
         kinds = kinds_of(task.observation)
         train, held = split(task, self.validation, generator, kinds)
         every = torch.cat([train, held])
-        encoder = make_encoder(_inputs_of(task.observation.table, slopes_of(task.observation, every).inputs))
+        encoder = make_encoder(_inputs_of(task.observation.table, objective_of(task.observation, every).inputs))
         if self.validation == 0 and task.validation_rows is None:
             return self._grown(task, encoder, train, None, bar)
         if task.validation_rows is not None or len(every) >= FEW:
@@ -150,8 +150,8 @@ class Boosted(Learner):
 
     def _run(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, leaves: int) -> _Growth:
         observation = task.observation
-        learned = slopes_of(observation, train, task.weights)
-        other = None if held is None else slopes_of(observation, held, task.weights)
+        learned = objective_of(observation, train, task.weights)
+        other = None if held is None else objective_of(observation, held, task.weights)
         share = len(learned.inputs) / (len(train) * observation.variants)
         parameters = self.parameters(task.seed, share, leaves)
         return _Growth(learned, other, observation.outputs, encoder, observation.table, parameters)
@@ -233,8 +233,8 @@ class _Growth:
 
     def __init__(
         self,
-        train: Slopes,
-        held: Slopes | None,
+        train: Objective,
+        held: Objective | None,
         outputs: int,
         encoder: Encoder,
         table: pd.DataFrame,
@@ -260,7 +260,7 @@ class _Growth:
 
     def grow(self) -> bool:
         """Add a tree for each output; whether there was one to add."""
-        return self._booster is not None and not self._booster.update(fobj=self._slope)
+        return self._booster is not None and not self._booster.update(fobj=self._derivatives)
 
     def loss(self) -> float:
         """The loss of the held-out rows, summed."""
@@ -274,13 +274,13 @@ class _Growth:
         """So many trees for each output, as LightGBM writes them."""
         return "" if self._booster is None else str(self._booster.model_to_string(num_iteration=trees))
 
-    def _start(self, slopes: Slopes) -> Floats:
+    def _start(self, objective: Objective) -> Floats:
         if len(self.constant) == 1:
-            return np.full(len(slopes.inputs), self.constant[0])
-        return np.tile(self.constant, (len(slopes.inputs), 1))
+            return np.full(len(objective.inputs), self.constant[0])
+        return np.tile(self.constant, (len(objective.inputs), 1))
 
-    def _slope(self, scores: Floats, _: Any) -> tuple[Floats, Floats]:
-        gradient, curvature = self._train.curved(scores.reshape(-1, len(self.constant), order="A"))
+    def _derivatives(self, scores: Floats, _: Any) -> tuple[Floats, Floats]:
+        gradient, curvature = self._train.gradient_and_curvature(scores.reshape(-1, len(self.constant), order="A"))
         return (gradient[:, 0], curvature[:, 0]) if len(self.constant) == 1 else (gradient, curvature)
 
     def _evaluated(self, scores: Floats, _: Any) -> tuple[str, float, bool]:
@@ -311,9 +311,9 @@ def _inputs_of(table: pd.DataFrame, chosen: Codes) -> pd.DataFrame:
     return table if len(chosen) == len(table) else table.iloc[chosen]
 
 
-def best_constant(slopes: Slopes, outputs: int) -> Floats:
+def best_constant(objective: Objective, outputs: int) -> Floats:
     """The logits ``[outputs]`` of the best classifier that says the same of all inputs."""
-    nothing = np.zeros((len(slopes.inputs), 0))
-    numbers, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
+    nothing = np.zeros((len(objective.inputs), 0))
+    numbers, _ = minimise(objective, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
     constant: Floats = np.clip(numbers[0], -CERTAIN, CERTAIN)
     return constant

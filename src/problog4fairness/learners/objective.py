@@ -1,4 +1,4 @@
-"""How well a classifier explains recorded rows, and where it should go: the loss as a function of its logits.
+"""The loss of recorded rows as a function of a classifier's logits, with its gradient and curvature.
 
 For row i with weight w_i and the logit z_v of a fair input v, with h = P(fair class | x_v) and q the posterior:
 
@@ -31,18 +31,18 @@ from problog4fairness.program import AffineTerms, log_outcomes
 CERTAIN = 500.0
 
 
-class Slopes(ABC):
-    """The loss of some rows of an observation, and its slopes at the logits of the inputs that they need.
+class Objective(ABC):
+    """The loss of some rows of an observation, and its derivatives at the logits of the inputs that they need.
 
-    ``inputs`` are the rows of ``observation.table`` that they need, ``mass`` the total weight of the rows that need
-    each, and ``total`` that of all rows.
+    ``inputs`` are the rows of ``observation.table`` that they need, ``input_weights`` the total weight of the rows that
+    need each, and ``total`` that of all rows.
     """
 
     def __init__(self, inputs: Codes, places: Codes, weights: Floats) -> None:
         self.inputs = inputs
         self.total = float(weights.sum())
         repeated = np.repeat(weights, places.shape[1]) if places.shape[1] > 1 else weights
-        self.mass = _sums(places.reshape(-1), repeated, len(inputs))
+        self.input_weights = _sums(places.reshape(-1), repeated, len(inputs))
 
     @abstractmethod
     def loss(self, logits: Floats) -> float:
@@ -53,33 +53,33 @@ class Slopes(ABC):
         """The loss and its gradient ``[inputs, outputs]``."""
 
     @abstractmethod
-    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+    def gradient_and_curvature(self, logits: Floats) -> tuple[Floats, Floats]:
         """Gradient and curvature, both ``[inputs, outputs]``."""
 
 
-def slopes_of(observation: Observation, rows: Tensor | None = None, weights: Tensor | None = None) -> Slopes:
-    """The slopes of some rows by number, or of all; ``weights`` are those of all rows of the observation."""
+def objective_of(observation: Observation, rows: Tensor | None = None, weights: Tensor | None = None) -> Objective:
+    """The objective of some rows by number, or of all; ``weights`` are those of all rows of the observation."""
     check_weights(weights, len(observation))
     observation.require_possible()
     chosen = torch.arange(len(observation)) if rows is None else rows
-    masses = np.ones(len(chosen)) if weights is None else weights[chosen].double().numpy()
+    row_weights = np.ones(len(chosen)) if weights is None else weights[chosen].double().numpy()
     inputs, places = _needed(observation, chosen, rows is None)
     terms = observation.terms()
     if terms is None:
-        return GeneralSlopes(observation, chosen, inputs, places, masses)
+        return GeneralObjective(observation, chosen, inputs, places, row_weights)
     # A run of inputs is known by its first one.
     key = places[:, 0] if observation.variants == 1 or observation.runs is not None else None
-    return slopes_of_terms(terms, terms.codes[chosen].numpy(), inputs, places, key, masses)
+    return objective_of_terms(terms, terms.codes[chosen].numpy(), inputs, places, key, row_weights)
 
 
-def slopes_of_terms(
+def objective_of_terms(
     terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
-) -> Slopes:
-    """The slopes of rows whose likelihood is affine: row i needs the inputs ``places[i]``, with entry ``codes[i]``.
+) -> Objective:
+    """The objective of rows whose likelihood is affine: row i needs the inputs ``places[i]``, with entry ``codes[i]``.
 
     Rows that need the same inputs have the same number in ``key``, where there is one.
     """
-    kind = BinarySlopes if terms.width == 1 else ClassSlopes
+    kind = BinaryObjective if terms.width == 1 else ClassObjective
     return kind(terms, codes, inputs, places, key, weights)
 
 
@@ -94,25 +94,25 @@ def _needed(observation: Observation, rows: Tensor, every: bool) -> tuple[Codes,
     return np.flatnonzero(used), (np.cumsum(used) - 1)[needs]
 
 
-class BinarySlopes(Slopes):
+class BinaryObjective(Objective):
     """Two classes and a likelihood that is affine in h: all of it in a few operations on whole columns."""
 
     def __init__(
         self, terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
     ) -> None:
         super().__init__(inputs, places, weights)
-        kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
-        places, codes = places[kept], codes[kept]
+        merged, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
+        places, codes = places[merged], codes[merged]
         no, yes = (terms.coefficients[:, side::2].numpy() for side in (0, 1))
         base = terms.base.numpy()
-        self.alone = places.shape[1] == 1
-        if self.alone:
+        self.single_input = places.shape[1] == 1
+        if self.single_input:
             places, no, yes = places[:, 0], no[:, 0], yes[:, 0]
         # Each input is needed once, row by row: nothing is looked up, and nothing added up.
         in_order = places.size == len(inputs) and bool((places.reshape(-1) == np.arange(len(inputs))).all())
         self._places, self._shape = None if in_order else places, places.shape
-        self._no, self._yes, self._lift = no[codes], yes[codes], base[codes] if base.any() else None
-        self._steps, self._not_no, self._not_yes = self._no - self._yes, 1 - self._no, 1 - self._yes
+        self._no, self._yes, self._base = no[codes], yes[codes], base[codes] if base.any() else None
+        self._rises, self._not_no, self._not_yes = self._no - self._yes, 1 - self._no, 1 - self._yes
 
     def loss(self, logits: Floats) -> float:
         return -float(self._weights @ np.log(self._forward(logits)[3]))
@@ -120,36 +120,36 @@ class BinarySlopes(Slopes):
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
         high, low, _, total = self._forward(logits)
         loss = -float(self._weights @ np.log(total))
-        return loss, self._by_input(self._steps * self._unit(high, low, total))
+        return loss, self._by_input(self._rises * self._factor(high, low, total))
 
-    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
-        """See :meth:`Slopes.curved`; where rows need one input each, the curvature is the expected information."""
-        return self._curved(logits)[1:]
+    def gradient_and_curvature(self, logits: Floats) -> tuple[Floats, Floats]:
+        """Where rows need one input each, the curvature is the expected information."""
+        return self._total_gradient_curvature(logits)[1:]
 
-    def informed(self, logits: Floats) -> tuple[float, Floats, Floats]:
+    def loss_gradient_information(self, logits: Floats) -> tuple[float, Floats, Floats]:
         """Loss, gradient and expected information, where rows need one input each."""
-        total, slope, information = self._curved(logits)
-        return -float(self._weights @ np.log(total)), slope[:, 0], information[:, 0]
+        total, gradient, information = self._total_gradient_curvature(logits)
+        return -float(self._weights @ np.log(total)), gradient[:, 0], information[:, 0]
 
-    def _curved(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
+    def _total_gradient_curvature(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
         high, low, terms, total = self._forward(logits)
-        unit = self._unit(high, low, total)
-        slope = self._steps * unit
-        curvature = self._information(high, low, total, slope) if self.alone else terms * unit
-        return total, self._by_input(slope), self._by_input(curvature)
+        factor = self._factor(high, low, total)
+        gradient = self._rises * factor
+        curvature = self._information(high, low, total, gradient) if self.single_input else terms * factor
+        return total, self._by_input(gradient), self._by_input(curvature)
 
-    def _information(self, high: Floats, low: Floats, total: Floats, slope: Floats) -> Floats:
+    def _information(self, high: Floats, low: Floats, total: Floats, gradient: Floats) -> Floats:
         """(dP/dz)² / (P (1 - P)): never negative, and near the optimum the true curvature."""
         rest = self._not_no * low
         rest += self._not_yes * high
-        information = slope * slope
+        information = gradient * gradient
         information *= total
         # Rows without weight bring nothing; certain ones next to nothing.
         rest *= self._weights
         information /= np.maximum(rest, 1e-300, out=rest)
         return information
 
-    def sample(self, count: int) -> tuple[BinarySlopes, Codes]:
+    def sample(self, count: int) -> tuple[BinaryObjective, Codes]:
         """A random part of the rows, where rows need one input each; and the inputs that they need, in order."""
         rows = np.random.default_rng(0).permutation(len(self._weights))[:count]
         chosen = rows if self._places is None else self._places[rows]
@@ -157,7 +157,7 @@ class BinarySlopes(Slopes):
         part = copy(self)
         part.inputs, part._places, part._shape = self.inputs[inputs], places, places.shape
         part._weights = self._weights[rows] * (len(self._weights) / len(rows))
-        for name in ("_no", "_yes", "_steps", "_not_no", "_not_yes"):
+        for name in ("_no", "_yes", "_rises", "_not_no", "_not_yes"):
             setattr(part, name, getattr(self, name)[rows])
         return part, inputs
 
@@ -171,15 +171,15 @@ class BinarySlopes(Slopes):
         low *= high
         terms = self._no * low
         terms += self._yes * high
-        total = terms if self.alone else terms.sum(1)
-        return high, low, terms, total if self._lift is None else total + self._lift
+        total = terms if self.single_input else terms.sum(1)
+        return high, low, terms, total if self._base is None else total + self._base
 
-    def _unit(self, high: Floats, low: Floats, total: Floats) -> Floats:
-        """w h (1 - h) / P: what slopes and curvatures are multiples of."""
-        unit: Floats = high * low
+    def _factor(self, high: Floats, low: Floats, total: Floats) -> Floats:
+        """w h (1 - h) / P: what gradients and curvatures are multiples of."""
+        factor: Floats = high * low
         share = self._weights / total
-        unit *= share if self.alone else share[:, None]
-        return unit
+        factor *= share if self.single_input else share[:, None]
+        return factor
 
     def _by_input(self, values: Floats) -> Floats:
         if self._places is None:
@@ -187,37 +187,37 @@ class BinarySlopes(Slopes):
         return _sums(self._places.reshape(-1), values.reshape(-1), len(self.inputs))[:, None]
 
 
-class ClassSlopes(Slopes):
+class ClassObjective(Objective):
     """More than two classes and a likelihood that is affine in h."""
 
     def __init__(
         self, terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
     ) -> None:
         super().__init__(inputs, places, weights)
-        kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
-        self._places, codes = places[kept], codes[kept]
+        merged, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
+        self._places, codes = places[merged], codes[merged]
         self._terms = terms.coefficients.numpy()[codes].reshape(*self._places.shape, -1)
-        self._lift = terms.base.numpy()[codes]
+        self._base = terms.base.numpy()[codes]
 
     def loss(self, logits: Floats) -> float:
         return -float(self._weights @ np.log(self._forward(logits)[2]))
 
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
         chance, terms, total = self._forward(logits)
-        return -float(self._weights @ np.log(total)), self._slope(chance, terms, total)[0]
+        return -float(self._weights @ np.log(total)), self._gradient_and_share(chance, terms, total)[0]
 
-    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+    def gradient_and_curvature(self, logits: Floats) -> tuple[Floats, Floats]:
         chance, terms, total = self._forward(logits)
-        slope, share = self._slope(chance, terms, total)
-        return slope, share * chance * (1 - chance)
+        gradient, share = self._gradient_and_share(chance, terms, total)
+        return gradient, share * chance * (1 - chance)
 
     def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
         """h of all inputs, the terms of each row, and their sum."""
         chance = softmax(np.clip(logits - logits.max(1, keepdims=True), -CERTAIN, 0), axis=1)
         terms = self._terms * chance[self._places]
-        return chance, terms, terms.sum((1, 2)) + self._lift
+        return chance, terms, terms.sum((1, 2)) + self._base
 
-    def _slope(self, chance: Floats, terms: Floats, total: Floats) -> tuple[Floats, Floats]:
+    def _gradient_and_share(self, chance: Floats, terms: Floats, total: Floats) -> tuple[Floats, Floats]:
         """The gradient, and the expected weight of each input."""
         posterior = terms * (self._weights / total)[:, None, None]
         places, count = self._places.reshape(-1), len(self.inputs)
@@ -240,7 +240,7 @@ def _sums(places: Codes, values: Floats, count: int) -> Floats:
     return np.bincount(places, values, count).astype(np.float64, copy=False)
 
 
-class GeneralSlopes(Slopes):
+class GeneralObjective(Objective):
     """Any likelihood: its gradient by automatic differentiation, its curvature from the posterior."""
 
     def __init__(self, observation: Observation, rows: Tensor, inputs: Codes, places: Codes, weights: Floats) -> None:
@@ -257,15 +257,15 @@ class GeneralSlopes(Slopes):
 
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
         z = torch.from_numpy(logits).requires_grad_()
-        loss, slope = 0.0, torch.zeros_like(z)
+        loss, gradient = 0.0, torch.zeros_like(z)
         with torch.enable_grad():
             for rows, places, weights in self._chunks:
                 part = -(weights * self._observation(z[places], rows)).sum()
-                slope += torch.autograd.grad(part, z)[0]
+                gradient += torch.autograd.grad(part, z)[0]
                 loss += float(part.detach())
-        return loss, slope.numpy()
+        return loss, gradient.numpy()
 
-    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+    def gradient_and_curvature(self, logits: Floats) -> tuple[Floats, Floats]:
         z = torch.from_numpy(logits)
         outputs, classes = self._observation.outputs, self._observation.classes
         kernel = self._observation.observed
