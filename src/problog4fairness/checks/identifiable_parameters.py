@@ -17,11 +17,7 @@ from problog4fairness.checks.learned_parameters import LEARNED, STEP, Profile, n
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
-from problog4fairness.statistics import (
-    HALF,
-    Parameter,
-    called,
-)
+from problog4fairness.statistics import HALF, Parameter, called
 
 # A direction in which the parameters may move by more than this (a standard deviation) is not identified.
 LARGEST_DEVIATION = 0.25

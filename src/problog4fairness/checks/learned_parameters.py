@@ -23,12 +23,7 @@ from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
 from problog4fairness.learners import Bar, FittedLinear, Linear, Task
-from problog4fairness.statistics import (
-    Beta,
-    checked_priors,
-    estimated_jointly,
-    named_parameters,
-)
+from problog4fairness.statistics import Beta, checked_priors, estimated_jointly, named_parameters
 
 Known = TypeVar("Known", bound=Belief)
 

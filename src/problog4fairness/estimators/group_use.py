@@ -98,12 +98,7 @@ def check_use_sensitive(use_sensitive: object) -> None:
 
 
 def choose_group_use(
-    belief: Belief,
-    rows: Rows,
-    columns: Sequence[str],
-    learner: Learner,
-    seed: int,
-    progress: bool | None = None,
+    belief: Belief, rows: Rows, columns: Sequence[str], learner: Learner, seed: int, progress: bool | None = None
 ) -> GroupUse:
     """Let audited rows choose whether the learner sees the sensitive columns.
 

@@ -224,7 +224,7 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
         raise ValueError(f"its belief is for {len(belief.classes)} classes, it has {len(classes)}")
     if program != belief.text():
         raise ValueError("its program is not that of its belief")
-    options = checked.options_of(manifest["options"], set(kind().get_params(deep=False)))
+    options = checked.options_of(manifest["options"])
     model = kind(belief, learner_of_json(manifest["learner"]), **options)
     model.belief_, model.classes_ = belief, classes
     model.names_, model.columns_, model.n_features_in_ = names, columns, len(names)

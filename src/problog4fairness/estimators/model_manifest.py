@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def classes_of(values: Any, kind: Any) -> Array:
 
 def names_of(count: Any, values: Any) -> list[str]:
     """The names of all features."""
-    require(isinstance(values, list) and all(isinstance(value, str) for value in values), "its features have no names")
+    require(_are_texts(values), "its features have no names")
     require(count == len(values) and len(set(values)) == len(values), "its features do not fit their number")
     return list(values)
 
@@ -87,24 +87,34 @@ def options_json(options: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def options_of(options: Any, names: set[str]) -> dict[str, Any]:
-    """The inverse of :func:`options_json`; ``names`` are the options that there are."""
-    require(isinstance(options, dict) and {*options, "belief", "learner"} == names, "its options are others")
-    sensitive, weights = options["sensitive"], options["class_weight"]
-    listed = sensitive if isinstance(sensitive, list) else [] if sensitive is None else [sensitive]
-    require(all(isinstance(name, str) for name in listed), "its sensitive columns are not names")
-    require(options["test_features"] in (None, "fair", "biased"), "its test_features are unknown")
-    require(options["favourable"] is None or _is_plain(options["favourable"]), "its favourable label is not plain")
-    require(options["random_state"] is None or type(options["random_state"]) is int, "its random state is no number")
-    require(isinstance(options["verbose"], bool), "its options are wrong")
-    use = options["use_sensitive"]
-    require(isinstance(use, bool) or use == "auto", "its use_sensitive is unknown")
-    if isinstance(weights, list):
-        pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_plain, pair)) for pair in weights)
-        require(pairs, "its class weights are wrong")
-        weights = dict(weights)
-    require(weights is None or weights == "balanced" or isinstance(weights, dict), "its class weights are wrong")
-    return {**options, "class_weight": weights}
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _are_pairs(values: Any) -> bool:
+    pairs = isinstance(values, list) and all(isinstance(value, list) and len(value) == 2 for value in values)
+    return pairs and all(_is_plain(value) for pair in values for value in pair)
+
+
+# What each option may be.
+_OPTIONS: dict[str, Callable[[Any], bool]] = {
+    "sensitive": lambda value: value is None or isinstance(value, str) or _are_texts(value),
+    "use_sensitive": lambda value: isinstance(value, bool) or value == "auto",
+    "test_features": lambda value: value in (None, "fair", "biased"),
+    "favourable": lambda value: value is None or _is_plain(value),
+    "class_weight": lambda value: value in (None, "balanced") or _are_pairs(value),
+    "random_state": lambda value: value is None or type(value) is int,
+    "verbose": lambda value: isinstance(value, bool),
+}
+
+
+def options_of(options: Any) -> dict[str, Any]:
+    """The inverse of :func:`options_json`."""
+    require(isinstance(options, dict) and set(options) == set(_OPTIONS), "its options are others")
+    for name, may_be in _OPTIONS.items():
+        require(may_be(options[name]), f"its option {name} is not what it may be")
+    weights = options["class_weight"]
+    return {**options, "class_weight": dict(weights) if isinstance(weights, list) else weights}
 
 
 def recorded_of(value: Any) -> str | None:
@@ -115,9 +125,8 @@ def recorded_of(value: Any) -> str | None:
 
 def concerns_of(value: Any) -> list[str]:
     """What speaks against the model."""
-    require(isinstance(value, list) and len(value) <= MOST_CONCERNS, "its concerns are too many")
-    texts = all(isinstance(text, str) and len(text) <= LONGEST_CONCERN for text in value)
-    require(texts, "its concerns are not sentences")
+    require(_are_texts(value), "its concerns are not sentences")
+    require(len(value) <= MOST_CONCERNS and max(map(len, value), default=0) <= LONGEST_CONCERN, "its concerns are long")
     return list(value)
 
 

@@ -346,11 +346,7 @@ def train_on_table(
     rows = training_rows(frame, known, use_sensitive=use_sensitive, biased=test_features == "biased", **columns)
     del frame
     model = DebiasedClassifier(
-        known,
-        use_sensitive=use_sensitive,
-        test_features=test_features,
-        favourable=rows.favourable,
-        **options,
+        known, use_sensitive=use_sensitive, test_features=test_features, favourable=rows.favourable, **options
     )
     with warnings.catch_warnings():
         # The words about the model say it.

@@ -191,13 +191,7 @@ class Comparison:
             table[APART] = ["" if pair is None else f"{pair[0]} above {pair[1]}" for pair in pairs]
         return table
 
-    def plot(
-        self,
-        labels: Labels | None = None,
-        *,
-        x: str = "disparity",
-        y: str = "accuracy",
-    ) -> Figure:
+    def plot(self, labels: Labels | None = None, *, x: str = "disparity", y: str = "accuracy") -> Figure:
         """Draw a marker per method at its values, with the 95% intervals of :meth:`table`.
 
         Parameters

@@ -18,12 +18,7 @@ _COLUMNS = ("mean", "standard_error", "low", "high", "n")
 
 
 def summarise(
-    frame: pd.DataFrame,
-    by: Sequence[str],
-    *,
-    value: str = "value",
-    unit: str | None = "seed",
-    confidence: float = 0.95,
+    frame: pd.DataFrame, by: Sequence[str], *, value: str = "value", unit: str | None = "seed", confidence: float = 0.95
 ) -> pd.DataFrame:
     """Mean, standard error and interval of each group of a long table of results, a row per cell and metric.
 

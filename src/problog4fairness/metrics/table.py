@@ -256,13 +256,7 @@ def interval(
 
 
 def intervals_by_group(
-    metric: str,
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    favourable: Any = None,
-    confidence: float = 0.95,
+    metric: str, y_true: Any, y_pred: Any, *, sensitive_features: Any, favourable: Any = None, confidence: float = 0.95
 ) -> pd.DataFrame:
     """A metric in each group, with its interval: value, low, high and rows.
 

@@ -58,7 +58,6 @@ class ExponentiatedGradient(Method):
     fits = ROUNDS
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         fairlearn = import_module("fairlearn.reductions")
         rows, recorded = training.rows, np.asarray(training.rows.recorded)
         self.labels_by_group(rows)

@@ -34,13 +34,11 @@ class Massaging(Method):
     fits = 2
 
     def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
         super().check(rows)
         if not self.sensitive.binary:
             raise P4FError(f"massaging is for two groups; there are {len(self.sensitive.levels)}")
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         rows, recorded = training.rows, np.asarray(training.rows.recorded)
         self.labels_by_group(rows)
         fitted = yield training.record

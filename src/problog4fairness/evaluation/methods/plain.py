@@ -18,7 +18,6 @@ class RecordedOnly(Method):
     style = ("#0072B2", "v")
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         return Trained.plainly((yield training.record), training.rows)
 
 
@@ -34,12 +33,10 @@ class WithoutSensitive(Method):
     style = ("#009E73", "s")
 
     def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
         if not self._kept(rows):
             raise P4FError(f"X has {len(rows.features)} feature(s), all of them sensitive; none is left to learn from")
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         rows = training.rows.with_labels(training.rows.recorded).with_features(self._kept(training.rows))
         return Trained.plainly((yield training.task(rows)), rows)
 
@@ -57,13 +54,11 @@ class Oracle(Method):
     takes_gaps = True
 
     def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
         known = len(audited(rows))
         if known < len(rows):
             raise P4FError(f"needs the fair label of every row; known are {known} of {len(rows)}")
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         rows = training.rows
         return Trained.plainly((yield training.task(rows.with_labels(rows.fair))), rows)
 
@@ -78,13 +73,11 @@ class AuditOnly(Method):
     takes_gaps = True
 
     def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
         known = len(audited(rows))
         if known in (0, len(rows)):
             raise P4FError(f"needs fair labels of some rows, but not of all; known are {known} of {len(rows)}")
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         rows = training.rows.take(audited(training.rows))
         return Trained.plainly((yield training.task(rows.with_labels(rows.fair))), rows)
 

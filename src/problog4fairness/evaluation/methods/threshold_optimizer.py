@@ -47,12 +47,10 @@ class ThresholdOptimizer(Method):
     randomised = True
 
     def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
         threshold_optimiser()
         super().check(rows)
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         rows, recorded = training.rows, np.asarray(training.rows.recorded)
         for group, labels in enumerate(self.labels_by_group(rows)):
             if len(labels) < 2:
@@ -72,7 +70,7 @@ class GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn takes nothing for an estimator without
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Nothing to do."""
         return self
 

@@ -70,7 +70,6 @@ class ThroughBelief(Method):
         return other
 
     def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
         self.belief.require_known()
         if self.belief.classes is not None and tuple(self.belief.classes) != tuple(np.asarray(rows.classes).tolist()):
             raise P4FError(f"the belief is for the classes {list(self.belief.classes)}, in this order; others differ")
@@ -79,7 +78,6 @@ class ThroughBelief(Method):
         self.belief.check_rows(rows if self.learn_from_audit else rows.with_labels(rows.recorded))
 
     def steps(self, training: Training) -> Steps:
-        """See :meth:`Method.steps`."""
         rows = training.rows.with_features(self.inputs(training.rows))
         if not self.learn_from_audit:
             rows = rows.with_labels(rows.recorded)
