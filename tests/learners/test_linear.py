@@ -120,7 +120,7 @@ def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
     own = torch.ones(len(rows)).double() if weights is None else weights[rows].double()
     slow = GeneralObjective(observation, rows, inputs.numpy(), places.numpy(), own.numpy())
     np.testing.assert_array_equal(quick.inputs, slow.inputs)
-    np.testing.assert_allclose(quick.mass, slow.mass)
+    np.testing.assert_allclose(quick.input_weights, slow.input_weights)
     logits = 3 * torch.randn(len(inputs), observation.outputs, generator=generator).double().numpy()
     logits[0, 0] = 400.0
     (loss, gradient), (expected, slope) = quick.gradient(logits), slow.gradient(logits)

@@ -173,9 +173,7 @@ def _grown(
     # The number of threads is that of each worker.
     options = {name: value for name, value in learner.parameters(task.seed).items() if name != "num_threads"}
     options |= {"num_class": task.observation.outputs, "metric": "none"} if task.observation.outputs > 1 else {}
-    model = DaskLGBMRegressor(
-        client=_client(), objective=derivatives, n_estimators=trees, tree_learner="data", **options
-    )
+    model = DaskLGBMRegressor(client=_client(), objective=objective, n_estimators=trees, tree_learner="data", **options)
     places = list(range(len(task.encoder.numbers), len(names)))
     more = {} if start is None else {"init_model": start}
     if WEIGHT in task.data.columns:
