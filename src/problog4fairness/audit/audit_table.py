@@ -33,6 +33,7 @@ from problog4fairness.data import (
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
+    from problog4fairness.audit.planning.plan import AuditPlan
     from problog4fairness.beliefs import Belief
 
 # A feature with more values than this is a measurement; parameters for each pair of its values could not be estimated.
@@ -235,20 +236,35 @@ class AuditTable:
             warn(f"{counts_of(self.frame)[missing].sum()} rows lack a value of {listed(names)} and were left out")
         return self.frame[~missing].reset_index(drop=True)
 
-    def coded(self, belief: Belief) -> pd.DataFrame:
+    def plan(self, belief: Belief, fair: str, pilot: pd.DataFrame | None = None, **options: Any) -> AuditPlan:
+        """Which rows to audit for a belief, after those of ``pilot`` that are filled in.
+
+        ``fair`` is the column of fair labels that is filled in; the options are those of :meth:`Belief.plan_audit`.
+        """
+        by_label = self.recorded is not None and belief.classes is None
+        return belief.plan_audit(
+            self._coded(belief),
+            recorded=self.recorded,
+            fair=self._to_fill_in(belief, fair),
+            pilot=None if pilot is None else self._filled_in(pilot, fair),
+            favourable=self.roles.favourable if by_label else None,
+            **options,
+        )
+
+    def _coded(self, belief: Belief) -> pd.DataFrame:
         """The table with the values that a belief reads as plain data and its rows numbered from 1, as in a file."""
         names = {*belief.columns.sensitive, *belief.features, *([self.recorded] if self.recorded else [])}
         plain = {name: plain_column(self.frame[name]) for name in self.frame.columns if name in names}
         frame = self.frame.assign(**plain)
         return frame.set_axis(pd.RangeIndex(1, len(frame) + 1))
 
-    def columns(self, belief: Belief, fair: str) -> str | dict[str, str]:
+    def _to_fill_in(self, belief: Belief, fair: str) -> str | dict[str, str]:
         """The column to fill in, or for each feature one."""
         if not belief.features or self.recorded is not None:
             return fair
         return dict(zip(self.features, self.answer("fair_features", ()), strict=True))
 
-    def filled_in(self, rows: pd.DataFrame, fair: str) -> pd.DataFrame:
+    def _filled_in(self, rows: pd.DataFrame, fair: str) -> pd.DataFrame:
         """Rows of earlier rounds, with fair labels written as the recorded ones are."""
         if self.recorded is None or fair not in rows.columns or rows[fair].isna().all():
             return rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problog4fairness import datasets
-from problog4fairness.app.studio.auditing import features_in_a_sheet, sheet, told_by_sheet
+from problog4fairness.app.studio.auditing import features_in_a_sheet, from_sheet, sheet
 from problog4fairness.app.studio.belief_form import Form
 from problog4fairness.app.studio.project import Project
 from problog4fairness.app.studio.tasks import train
@@ -43,7 +43,7 @@ def test_numbers_are_found_out_in_a_spreadsheet(project):
     assert rows["poor_area"].value_counts().tolist() == [100, 100]
     assert (project.frame["income"].to_numpy()[rows["row"] - 1] == rows["income"]).all()
     noise = np.random.default_rng(0).normal(0, 50, len(rows))
-    found = told_by_sheet(project, filled_in(project, fair_income=lambda rows: (rows["income"] - noise) / 0.8))
+    found = from_sheet(project, filled_in(project, fair_income=lambda rows: (rows["income"] - noise) / 0.8))
     told = {own.name.partition("(")[0]: own for own in found.parameters}
     assert told["factor"].rows == pytest.approx(80, abs=15)
     assert told["factor"].value == pytest.approx(0.8, abs=0.05)
@@ -55,7 +55,7 @@ def test_features_that_go_together_are_found_out_in_a_spreadsheet(project):
     believe(project, Form("MeasurementBias", {"features": ["rich", "thrifty"], "joint": ["rich", "thrifty"]}))
     assert features_in_a_sheet(project, project.belief()) == ("rich", "thrifty")
     file = filled_in(project, fair_rich=1, fair_thrifty=lambda rows: rows["thrifty"])
-    project.keep_belief(told_by_sheet(project, file))
+    project.keep_belief(from_sheet(project, file))
     assert all(own.value is not None for own in project.belief().parameters)
     assert Form.of(project.belief(), project, project.roles()).answers["joint"]
 
@@ -65,10 +65,10 @@ def test_what_is_wrong_with_a_sheet_is_one_line(project):
     file = project.path("filled.csv")
     sheet(project).to_csv(file, index=False)
     with pytest.raises(P4FError, match="no row of the sheet has a value in fair_income"):
-        told_by_sheet(project, file)
+        from_sheet(project, file)
     sheet(project).drop(columns="fair_income").to_csv(file, index=False)
     with pytest.raises(P4FError, match="no column 'fair_income'; fill in the one that was downloaded"):
-        told_by_sheet(project, file)
+        from_sheet(project, file)
 
 
 def test_one_feature_with_two_values_is_reviewed_on_the_page(project):

@@ -31,7 +31,7 @@ from problog4fairness.errors import P4FError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import AuditPlan, AuditTable
+    from problog4fairness.audit import AuditPlan
 
 
 class DesignName(StrEnum):
@@ -102,7 +102,8 @@ def plan(
     reads it there. Without a table: the paper's number of rows.
     """
     from problog4fairness.audit import AuditTable
-    from problog4fairness.data import check_output
+    from problog4fairness.beliefs import named_belief
+    from problog4fairness.data import check_output, read_table, write_table
 
     refuse_both(draw, as_json, "--draw")
     if data is None:
@@ -112,71 +113,32 @@ def plan(
         return
     if sensitive is None or (recorded is None and not bias.feature):
         raise P4FError("--data needs --sensitive COLUMN and --recorded COLUMN")
+    if positive_rate is not None:
+        raise P4FError("--positive-rate is for a plan without a table; with --data, the recorded labels tell it")
     check_output(draw, data)
     frame = reading.table(data)
+    fair_features = bias.fair_feature or [f"{fair}_{name}" for name in bias.feature or ()]
     table = AuditTable(
         frame,
-        str(data),
+        data,
         sensitive,
         recorded=recorded,
         favourable=favourable,
         group=group,
-        answers={
-            **bias.given,
-            "fair_features": bias.fair_feature or [f"{fair}_{name}" for name in bias.feature or ()],
-        },
+        answers={**bias.given, "fair_features": fair_features},
         planned=True,
     )
-    if positive_rate is not None:
-        raise P4FError("--positive-rate is for a plan without a table; with --data, the recorded labels tell it")
-    result, written = _plan(
-        table,
-        bias.belief,
-        _guesses(guess or ()),
-        draw,
-        fair,
-        reading,
-        error=error,
-        confidence=confidence,
-        design=design.value,
-    )
+    belief = named_belief(bias.belief, table).bind(_guesses(guess or ()))
+    pilot = written = None
+    if draw is not None and Path(draw).is_file():
+        pilot, written = reading.table(draw), read_table(draw, verbatim=True, **reading.given)
+    result = table.plan(belief, fair, pilot, error=error, confidence=confidence, design=design.value)
     if draw is not None and (result.to_draw or written is None):
-        from problog4fairness.data import write_table
-
         hidden = [name for name in (sensitive, recorded, *(bias.feature or ())) if name is not None] if hide else ()
         rows = result.draw(random_state=seed, hide=hidden, rows=written, cells=frame)
         write_table(rows, draw, for_spreadsheet=for_spreadsheet)
-    if draw == "-":
-        return
-    _show(result, draw, as_json, table.labels if table.has_labels else ())
-
-
-def _plan(
-    table: AuditTable,
-    belief: str,
-    guesses: dict[str, float],
-    draw: str | None,
-    fair: str,
-    reading: Reading,
-    **options: Any,
-) -> tuple[AuditPlan, pd.DataFrame | None]:
-    """The plan, and the file of earlier rounds as it was written, where there is one."""
-    from problog4fairness.beliefs import named_belief
-    from problog4fairness.data import read_table
-
-    bound = named_belief(belief, table).bind(guesses)
-    pilot = written = None
-    if draw is not None and Path(draw).is_file():
-        written = read_table(draw, verbatim=True, **reading.given)
-        pilot = table.filled_in(reading.table(draw), fair)
-    known = table.recorded is not None and bound.classes is None
-    beside = {
-        "fair": table.columns(bound, fair),
-        "pilot": pilot,
-        "favourable": table.roles.favourable if known else None,
-        **options,
-    }
-    return bound.plan_audit(table.coded(bound), recorded=table.recorded, **beside), written
+    if draw != "-":
+        _show(result, draw, as_json, table.labels if table.has_labels else ())
 
 
 def _without_data(error: float, confidence: float, positive_rate: float | None, as_json: bool) -> None:

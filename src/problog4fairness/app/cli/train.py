@@ -188,8 +188,7 @@ def _checked(belief: Belief, frame: pd.DataFrame, seed: int, options: dict[str, 
     from problog4fairness import checks
     from problog4fairness.data import FileWarning
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FileWarning)  # training has warned of the table already
+    with warnings.catch_warnings(action="ignore", category=FileWarning):  # training has warned of the table already
         try:
             return checks.check(belief, frame, **options, random_state=seed)
         except P4FError as error:

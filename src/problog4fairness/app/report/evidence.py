@@ -74,9 +74,8 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
         # Positions are those in the rows that are fitted on.
         audit = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
     needed = {column, facts.fair, *features, *facts.belief.columns.all}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The page says how the audit was sampled, and the columns are those of training.
-        warnings.simplefilter("ignore", UserWarning)
         rows = compared_rows(
             sample,
             [facts.belief],

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from problog4fairness.app.studio.facts import cell
+from problog4fairness.app.studio.columns import cell
 from problog4fairness.app.studio.project import AUDIT, REVIEWS, Project
 from problog4fairness.app.studio.reviews import Reviews
 from problog4fairness.audit import OWN, ROW, AuditTable
-from problog4fairness.beliefs import (
-    Belief,
-)
+from problog4fairness.beliefs import Belief
 from problog4fairness.data import Roles, read_table, write_table
 from problog4fairness.errors import P4FError
 
@@ -23,9 +22,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.audit import AuditPlan
-    from problog4fairness.beliefs import Belief
 
 IN_A_SHEET = f"this belief is audited in a spreadsheet, not row by row; take {AUDIT} out of the folder to get one"
+SHEET = "sheet.csv"
+# Rows of each group that are drawn for a sheet.
+SHEET_ROWS = 100
 # Seconds after which a page asks whether somebody answered.
 LOOK = 0.5
 # Held by who changes the file of drawn rows, which several pages may have open.
@@ -36,14 +37,7 @@ _CHANGING = threading.Lock()
 class Asked:
     """What reviewers are asked for: the fair label, or the fair value of a feature.
 
-    Attributes
-    ----------
-    column
-        Where the recorded one stands.
-    labels
-        What it may be, the favourable or higher one first.
-    feature
-        Whether it is a feature.
+    ``column`` is where the recorded one stands, ``labels`` what it may be, the favourable or higher one first.
     """
 
     column: str
@@ -74,39 +68,53 @@ class Asked:
         return cls(feature, (high, low), feature=True)
 
 
-def plan(project: Project, error: float | None = None) -> AuditPlan:
-    """Which rows to look at next, after those that are answered.
-
-    Parameters
-    ----------
-    project
-        The project; it has a belief.
-    error
-        Half the width of the interval of every parameter; as it was chosen by default.
-    """
-    choices, belief = project.choices, project.belief().unknown()
-    feature = [asked.column] if (asked := Asked.of(project, belief)).feature else []
-    table = AuditTable(
-        project.frame,
-        str(choices.table),
-        str(choices.sensitive),
-        recorded=None if feature else choices.recorded,
-        favourable=choices.favourable,
-        group=choices.group,
-        answers={"features": feature, "fair_features": [choices.fair for _ in feature]},
-        planned=True,
+def _audit_table(
+    project: Project,
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    features: Mapping[str, str],
+    fair: str | None = None,
+    planned: bool = False,
+) -> AuditTable:
+    """Rows with the roles of the project: the recorded label, or recorded features with the audited column of each."""
+    roles = project.roles()
+    return AuditTable(
+        frame,
+        name,
+        roles.sensitive,
+        recorded=None if features else roles.recorded,
+        fair=fair,
+        favourable=None if features else str(roles.favourable),
+        group=str(roles.group) if roles.binary else None,
+        answers={"features": list(features), "fair_features": list(features.values())},
+        planned=planned,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the column may still be empty; what was assumed is told with the plan
-        pilot = table.filled_in(read_table(project.path(AUDIT)), choices.fair) if project.has(AUDIT) else None
-        return belief.plan_audit(
-            table.coded(belief),
-            recorded=table.recorded,
-            fair=table.columns(belief, choices.fair),
-            error=choices.error if error is None else error,
-            pilot=pilot,
-            favourable=None if feature else table.roles.favourable,
-        )
+
+
+def plan(project: Project, error: float | None = None) -> AuditPlan:
+    """Which rows to look at next, after those that are answered; ``error`` as it was chosen by default."""
+    choices, belief = project.choices, project.belief().unknown()
+    asked = Asked.of(project, belief)
+    features = {asked.column: choices.fair} if asked.feature else {}
+    table = _audit_table(project, project.frame, str(choices.table), features=features, planned=True)
+    pilot = project.read(AUDIT) if project.has(AUDIT) else None
+    with warnings.catch_warnings(action="ignore"):  # what was assumed is said with the plan
+        return table.plan(belief, choices.fair, pilot, error=choices.error if error is None else error)
+
+
+def draw(project: Project, plan_made: AuditPlan) -> None:
+    """Write the next round below what is there."""
+    with _CHANGING:
+        before = read_table(project.path(AUDIT), verbatim=True) if project.has(AUDIT) else None
+        rows = plan_made.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
+        write_table(rows, str(project.path(AUDIT)))
+
+
+def tells_itself(belief: Belief) -> bool:
+    """Whether a table can tell parameters of this belief without an audit: to estimate them needs no fair label."""
+    needed = signature(belief.estimate).parameters
+    return "fair" not in needed or needed["fair"].default is None
 
 
 def from_table(project: Project) -> Belief:
@@ -121,41 +129,19 @@ def from_table(project: Project) -> Belief:
     )
 
 
-def tells_itself(belief: Belief) -> bool:
-    """Whether a table can tell parameters of this belief without an audit: to estimate them needs no fair label."""
-    needed = signature(belief.estimate).parameters
-    return "fair" not in needed or needed["fair"].default is None
-
-
-def draw(project: Project, plan_made: AuditPlan) -> None:
-    """Write the next round below what is there."""
-    with _CHANGING:
-        before = read_table(project.path(AUDIT), verbatim=True) if project.has(AUDIT) else None
-        rows = plan_made.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
-        write_table(rows, str(project.path(AUDIT)))
-
-
-@dataclass
 class Audit:
-    """The drawn rows of a project, and the answers about them.
+    """The drawn rows of a project, whose file is there, and the answers about them."""
 
-    Parameters
-    ----------
-    project
-        The project; its file of drawn rows is there.
-    """
-
-    project: Project
-
-    def __post_init__(self) -> None:
-        self.roles: Roles = self.project.roles()
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.roles: Roles = project.roles()
         self._drawn: tuple[int, pd.DataFrame] | None = None
         self.fair = self._fair_column()
         if ROW not in self.drawn:
             raise P4FError(f"{AUDIT} lacks the column {ROW!r}: p4f plan did not draw it; p4f estimate takes it so")
-        self.asked = Asked.of(self.project, self.project.belief())
+        self.asked = Asked.of(project, project.belief())
         self.labels = self.asked.labels
-        self.reviews = Reviews(self.project.path(REVIEWS), self.labels)
+        self.reviews = Reviews(project.path(REVIEWS), self.labels)
 
     def _fair_column(self) -> str:
         """The column of the fair label: as it was chosen, or the one that a command added under another name."""
@@ -173,9 +159,7 @@ class Audit:
             raise P4FError(f"there is no {AUDIT} any more; draw rows on the audit's screen")
         changed = self.project.path(AUDIT).stat().st_mtime_ns
         if self._drawn is None or self._drawn[0] != changed:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the column of the fair label may still be empty
-                self._drawn = changed, read_table(self.project.path(AUDIT))
+            self._drawn = changed, self.project.read(AUDIT)
         return self._drawn[1]
 
     @property
@@ -221,17 +205,13 @@ class Audit:
         by_row = {row: label or None for row, label in zip(_row_numbers(kept), labels, strict=True)}
         known = self.drawn.assign(**{self.fair: [by_row.get(row) for row in self.numbers]})
         known = known[known[self.fair].notna()].reset_index(drop=True)
-        options: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
+        features, fair = {}, self.fair
         if self.asked.feature:
-            known[self.fair] = known[self.fair].map(
-                {str(value): value for value in self.project.values(self.asked.column)}
-            )
-            options["answers"] = {"features": [self.asked.column], "fair_features": [self.fair]}
-        else:
-            options |= {"recorded": self.asked.column, "fair": self.fair, "favourable": str(self.roles.favourable)}
-        table = AuditTable(known, AUDIT, self.roles.sensitive, **options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            values = {str(value): value for value in self.project.values(self.asked.column)}
+            known[fair] = known[fair].map(values)
+            features = {self.asked.column: fair}
+        table = _audit_table(self.project, known, AUDIT, features=features, fair=None if features else fair)
+        with warnings.catch_warnings(action="ignore"):
             return self.project.belief().unknown().estimate_table(table)
 
     def answers(self) -> pd.DataFrame:
@@ -249,12 +229,11 @@ class Audit:
         if ROW not in given or self.fair not in given:
             raise P4FError(f"an audit has the columns {ROW!r} and {self.fair!r}, as the downloaded one")
         known = given[given[self.fair].notna()]
-        written = {str(label): str(label) for label in self.labels}
-        labels: dict[int, str] = {}
         drawn = set(self.numbers)
+        labels: dict[int, str] = {}
         for number, value in zip(_row_numbers(known), known[self.fair], strict=True):
             text = cell(value)
-            if text not in written or number not in drawn:
+            if text not in self.labels or number not in drawn:
                 raise P4FError(f"row {number}: {text!r} is no answer; a fair label is {' or '.join(self.labels)}")
             labels[number] = text
         return self.reviews.take(labels, reviewer)
@@ -268,11 +247,6 @@ def _row_numbers(frame: pd.DataFrame) -> list[int]:
         raise P4FError(
             f"the column {ROW!r} of {AUDIT} does not hold the numbers of rows; draw into a new file"
         ) from None
-
-
-SHEET = "sheet.csv"
-# Rows of each group that are drawn.
-DRAWN = 100
 
 
 def features_in_a_sheet(project: Project, belief: Belief) -> tuple[str, ...]:
@@ -291,32 +265,26 @@ def sheet(project: Project) -> pd.DataFrame:
     """Rows of each group, drawn at random, with columns to fill in."""
     frame, sensitive = project.frame, project.roles().sensitive
     groups = frame[frame[sensitive].notna()].groupby(sensitive, group_keys=False, observed=True)
-    size = int(min(DRAWN, groups.size().min()))
+    size = int(min(SHEET_ROWS, groups.size().min()))
     drawn = groups.sample(size, random_state=project.choices.seed).sort_index()
     drawn.insert(0, ROW, drawn.index + 1)
     features = features_in_a_sheet(project, project.belief())
     return drawn.assign(**{fair_column(name): "" for name in features})
 
 
-def told_by_sheet(project: Project, file: Path) -> Belief:
+def from_sheet(project: Project, file: Path) -> Belief:
     """The belief with what a sheet tells of it; rows that are not filled in do not count."""
     belief, roles = project.belief().unknown(), project.roles()
-    features = features_in_a_sheet(project, belief)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # columns may be empty
+    fair = {name: fair_column(name) for name in features_in_a_sheet(project, belief)}
+    with warnings.catch_warnings(action="ignore"):  # columns may be empty
         filled = read_table(file)
-    fair = {name: fair_column(name) for name in features}
-    for name in (roles.sensitive, *fair, *fair.values()):
-        if name not in filled:
-            raise P4FError(f"the sheet has no column {name!r}; fill in the one that was downloaded")
-    filled = filled[filled[list(fair.values())].notna().all(axis=1)].reset_index(drop=True)
-    if filled.empty:
-        raise P4FError(f"no row of the sheet has a value in {' and '.join(fair.values())}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        for name in (roles.sensitive, *fair, *fair.values()):
+            if name not in filled:
+                raise P4FError(f"the sheet has no column {name!r}; fill in the one that was downloaded")
+        filled = filled[filled[list(fair.values())].notna().all(axis=1)].reset_index(drop=True)
+        if filled.empty:
+            raise P4FError(f"no row of the sheet has a value in {' and '.join(fair.values())}")
         if belief.columns.numbers:
-            recorded: dict[str, Any] = {"recorded": {name: name for name in features}, "fair": fair}
+            recorded: dict[str, Any] = {"recorded": {name: name for name in fair}, "fair": fair}
             return belief.estimate(filled, **recorded, favourable=roles.favourable)
-        options: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}
-        options["answers"] = {"features": list(features), "fair_features": list(fair.values())}
-        return belief.estimate_table(AuditTable(filled, file.name, roles.sensitive, **options))
+        return belief.estimate_table(_audit_table(project, filled, file.name, features=fair))

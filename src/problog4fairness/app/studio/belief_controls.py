@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
+from problog4fairness.app.studio import parts
 from problog4fairness.app.studio.belief_form import PROGRAM, Form, asked
-from problog4fairness.app.studio.parts import EDITOR, guarded, soft, text
 from problog4fairness.app.studio.project import Project
 from problog4fairness.beliefs import Field
 from problog4fairness.data import MAX_GROUPS, Roles, days_of
@@ -37,17 +37,7 @@ LETTER, HIGH, ACROSS, DOWN = 6.6, 24, 34, 10
 
 @dataclass
 class Fields:
-    """The controls of a form.
-
-    Parameters
-    ----------
-    form
-        What is filled in so far.
-    project, roles
-        The table, and which column is what.
-    change
-        Called with the name of a field, and its answer.
-    """
+    """The controls of a form; ``change`` is called with the name of a field and its answer."""
 
     form: Form
     project: Project
@@ -61,8 +51,8 @@ class Fields:
     def show(self) -> None:
         """Show a control for each field of the form's kind of belief."""
         if self.form.kind == PROGRAM:
-            text("p", "The classifier is nn(h, X) :: y(X); the sensitive column is a network of another name.")
-            text("p", "Ask for the recorded label at the end: ?- y_(x).")
+            parts.text("p", "The classifier is nn(h, X) :: y(X); the sensitive column is a network of another name.")
+            parts.text("p", "Ask for the recorded label at the end: ?- y_(x).")
             return
         fields = asked(self.form.kind)
         for field in fields:
@@ -86,7 +76,7 @@ class Fields:
         elif field.kind == "days":
             days = ui.input(field.words, value=answer, placeholder="2020-03-01", on_change=self._changed_to(field.name))
             days.props(f"outlined dense clearable debounce=300 data-field={field.name}").style("width: 100%")
-            soft("Several stand with commas between them.")
+            parts.soft("Several stand with commas between them.")
         else:
             self._select(field.name, field.words, self._suitable(field.suits), answer, SUITING[field.suits])
 
@@ -99,7 +89,7 @@ class Fields:
                 for field in fields:
                     await self.change(field.name, {**self.form.answer(field), key: list(event.value or ())})
 
-            return guarded(changed)
+            return parts.guarded(changed)
 
         few, numbers = self._suitable("few"), self._suitable("numbers")
         self._select("columns", "Who decided, or what else counted?", few, answer["columns"], change=both("columns"))
@@ -136,13 +126,13 @@ class Fields:
         field = ui.select(among, value=known, multiple=several, label=words, on_change=change or self._changed_to(name))
         field.props(f"outlined dense data-field={name} {'use-chips' if several else 'clearable'}").style("width: 100%")
         if not among and suiting:
-            soft(f"No column suits: {suiting}.")
+            parts.soft(f"No column suits: {suiting}.")
 
     def _changed_to(self, name: str, answer: Callable[[Any], Any] = lambda value: value) -> Callable[..., Any]:
         def changed(event: events.ValueChangeEventArguments[Any]) -> Any:
             return self.change(name, answer(event.value))
 
-        return guarded(changed)
+        return parts.guarded(changed)
 
 
 def _has_days(column: pd.Series[Any]) -> bool:
@@ -162,19 +152,19 @@ def numbers(form: Form, parameters: Sequence[Parameter], change: Callable[[str, 
     if not parameters:
         return
     shares = parameters[0].is_probability
-    soft(f"Numbers{' between 0 and 1' if shares else ''}, where you know them; an audit finds the others.")
+    parts.soft(f"Numbers{' between 0 and 1' if shares else ''}, where you know them; an audit finds the others.")
     for parameter in parameters:
         with ui.element("div").classes("number"):
             with ui.element("span"):
-                text("b", parameter.name)
-                text("span", f" {parameter.meaning}")
+                parts.text("b", parameter.name)
+                parts.text("span", f" {parameter.meaning}")
             field = ui.number(
                 value=form.values.get(parameter.name),
                 min=0 if shares else None,
                 max=1 if shares else None,
                 step=0.05 if shares else None,
                 placeholder="unknown",
-                on_change=guarded(lambda event, name=parameter.name: change(name, event.value)),
+                on_change=parts.guarded(lambda event, name=parameter.name: change(name, event.value)),
             )
         field.props("outlined dense clearable")
         field.props["aria-label"] = f"{parameter.name}: {parameter.meaning}"
@@ -182,12 +172,9 @@ def numbers(form: Form, parameters: Sequence[Parameter], change: Callable[[str, 
 
 
 def sketch(columns: Sequence[Sequence[str]]) -> str:
-    """An ``<svg>`` element in the page's colours.
+    """An ``<svg>`` element in the page's colours, of the boxes of each column, from causes to effects.
 
-    Parameters
-    ----------
-    columns
-        The boxes of each column, from causes to effects; ``*`` before a name fills the box, ``?`` dashes it.
+    ``*`` before a name fills its box, ``?`` dashes it.
     """
     widths = [max(len(name.lstrip("*?")) for name in names) * LETTER + 16 for names in columns]
     height = max(len(names) for names in columns) * (HIGH + DOWN) - DOWN
@@ -221,15 +208,7 @@ def _arrow(left: float, start: float, right: float, end: float) -> str:
 
 
 class ProgramEditor:
-    """A field for a program.
-
-    Parameters
-    ----------
-    program
-        What stands there at first.
-    typed
-        What to do after a keystroke.
-    """
+    """A field for a program; ``typed`` is what is done after a keystroke."""
 
     def __init__(self, program: str, typed: Callable[[events.ValueChangeEventArguments[str]], Any]) -> None:
         self.field = ui.codemirror(program, on_change=typed).classes("program").props("data-part=program")
@@ -254,5 +233,5 @@ class ProgramEditor:
 
     def _do(self, what: str, *arguments: Any) -> None:
         given = "".join(f", {json.dumps(argument)}" for argument in arguments)
-        call = f"import({json.dumps(EDITOR)}).then((editor) => editor.{what}(component{given}))"
+        call = f"import({json.dumps(parts.EDITOR)}).then((editor) => editor.{what}(component{given}))"
         self.field.client.run_javascript(f"const component = getElement({self.field.id}); if (component) {call};")

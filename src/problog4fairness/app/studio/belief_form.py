@@ -83,17 +83,10 @@ def _known(field: Field) -> bool:
 
 @dataclass
 class Form:
-    """What is filled in.
+    """What is filled in: answers by field, and stated parameters by name, None where an audit is to find them.
 
-    Attributes
-    ----------
-    kind
-        The name of the belief's class.
-    answers
-        By field: whether a bias happens, a part of the belief is wanted, or only the sensitive group is affected;
-        names of columns; days; one of several choices. What is left out has the field's default.
-    values
-        Stated parameters by name; None where an audit is to find them.
+    An answer is whether a bias happens, a part of the belief is wanted or only the sensitive group is affected; names
+    of columns; days; or one of several choices. What is left out has the field's default.
     """
 
     kind: str = LabelBias.__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -60,6 +60,33 @@ def box(words: str | Sequence[str], kind: str = "note") -> ui.element:
     return made
 
 
+def button(words: str, action: Callable[..., Any], look: str = "outline", props: str = "") -> ui.button:
+    """A button: ``unelevated`` for what a screen is for, ``outline`` for others, ``flat`` for what is beside them."""
+    return ui.button(words, on_click=guarded(action)).props(f"{look} no-caps {props}").classes("self-start")
+
+
+def figure(words: str, number: str = "", name: str = "") -> ui.element:
+    """A large number with what it is below; gives the number, which may change."""
+    with ui.element("div").classes("figure"):
+        shown = text("b", number).props(f"data-number={name}")
+        text("span", words, "soft")
+    return shown
+
+
+def interval(low: float, high: float, value: float | None, enough: tuple[float, float] | None = None) -> None:
+    """An interval between 0 and 1 as a bar, its value as a mark, and the one that would be enough around it."""
+
+    def span(kind: str, left: float, right: float) -> None:
+        ui.element(kind).style(f"left: {100 * left:.1f}%; right: {100 - 100 * right:.1f}%")
+
+    with ui.element("div").classes("interval").props("aria-hidden=true"):
+        span("i", low, high)
+        if value is not None:
+            if enough is not None:
+                span("u", *enough)
+            ui.element("b").style(f"left: {100 * value:.1f}%")
+
+
 def download(name: str, words: str) -> None:
     """A link to a file of the project."""
     link = text("a", words, "download")
@@ -77,15 +104,36 @@ def uploader(words: str, took: Callable[..., Any], kinds: str, width: str, **opt
 
 def table(frame: pd.DataFrame) -> None:
     """A small table."""
-    with ui.element("div").classes("scroll"), ui.element("table").classes("plain"):
+    rows = ([f"{v:.3g}" if isinstance(v, float) else str(v) for v in row] for row in frame.itertuples(index=False))
+    grid(map(str, frame.columns), rows)
+
+
+def grid(
+    header: Iterable[str],
+    rows: Iterable[Sequence[str | Callable[[], object]]],
+    part: str = "",
+    label: str = "",
+    classes: str = "plain",
+) -> None:
+    """A table that scrolls by itself, with a ``label`` also by the keyboard.
+
+    A cell is a text, or a function that makes it.
+    """
+    region = ui.element("div").classes("scroll")
+    if label:
+        region.props(f'tabindex=0 role=region aria-label="{label}"')
+    with region, ui.element("table").classes(classes).props(f"data-part={part}" if part else ""):
         with ui.element("thead"), ui.element("tr"):
-            for name in frame.columns:
-                text("th", str(name))
+            for name in header:
+                text("th", name).props("scope=col")
         with ui.element("tbody"):
-            for values in frame.itertuples(index=False):
+            for row in rows:
                 with ui.element("tr"):
-                    for value in values:
-                        text("td", f"{value:.3g}" if isinstance(value, float) else str(value))
+                    for cell in row:
+                        if isinstance(cell, str):
+                            text("td", cell)
+                        else:
+                            cell()
 
 
 def same(command: str, python: str) -> None:
@@ -138,10 +186,10 @@ def belief_is_known(studio: Studio, go: Go) -> bool:
     return True
 
 
-def lead(why: str, button: str, screen: str, go: Go) -> None:
+def lead(why: str, words: str, screen: str, go: Go) -> None:
     """Say what is missing, and lead to where it is made."""
     box(" ".join(why.split()), "note")
-    ui.button(button, on_click=lambda: go(screen)).props("unelevated no-caps").classes("self-start")
+    button(words, lambda: go(screen), "unelevated")
 
 
 # Makes what is shown while it runs, and gives what brings it up to date.
@@ -152,7 +200,7 @@ Done = Callable[[Work], None]
 def long_work(
     studio: Studio,
     key: str,
-    button: str,
+    words: str,
     task: Callable[..., Any],
     done: Done,
     *arguments: Any,
@@ -162,22 +210,9 @@ def long_work(
 ) -> None:
     """Show work of one kind, whoever began it and on whichever page.
 
-    Parameters
-    ----------
-    studio
-        Where the work is kept.
-    key
-        The kind of work.
-    button
-        What the button says.
-    task, arguments
-        The function of :mod:`.tasks`, and what it gets besides the folder; a callable among them is asked then.
-    done, running
-        Show the result, and more than a bar while it runs.
-    more
-        Buttons beside the first.
-    teach
-        What there will be to see, said as long as there is nothing.
+    The ``task`` of :mod:`.tasks` gets the folder and the arguments; a callable among them is asked when it begins.
+    ``done`` shows the result, ``running`` more than a bar until then, ``more`` makes buttons beside the first, and
+    ``teach`` is said as long as there is nothing to see.
     """
 
     def begin() -> None:
@@ -190,7 +225,7 @@ def long_work(
         shown["state"] = None if job is None else job.state
         if job is not None and job.state == "running":
             shown["update"] = (running or progress)(job)
-            ui.button("Stop", on_click=job.stop).props("outline no-caps color=negative").classes("self-start")
+            button("Stop", job.stop, props="color=negative")
             return
         if job is None and teach:
             soft(teach)
@@ -205,7 +240,7 @@ def long_work(
             if job.remarks:
                 box(job.remarks)
         with ui.element("div").classes("keys"):
-            ui.button(button, on_click=guarded(begin)).props(f"unelevated no-caps data-do={key}")
+            button(words, begin, "unelevated", f"data-do={key}")
             if more is not None:
                 more()
 

@@ -27,36 +27,16 @@ State = Literal["running", "done", "failed", "stopped"]
 
 @dataclass
 class Work:
-    """A function that runs in another process.
+    """A function that runs in another process."""
 
-    Attributes
-    ----------
-    name
-        What is being done, for people.
-    state
-        ``running``, and then ``done``, ``failed`` or ``stopped``.
-    told
-        What it told on its way, in order.
-    result
-        What the function gave, once it is done.
-    problem
-        One line that says why it failed.
-    remarks
-        Warnings of the library, one line each.
-    of
-        What it was made from, as hashes by name: to tell whether that has changed.
-    file
-        Where its result is kept once it is done; None for nowhere.
-    """
-
-    name: str
+    name: str  # for people
     state: State = "running"
-    told: list[dict[str, Any]] = field(default_factory=list)
+    told: list[dict[str, Any]] = field(default_factory=list)  # how far it was, in order
     result: Any = None
-    problem: str = ""
-    remarks: list[str] = field(default_factory=list)
-    of: dict[str, str] = field(default_factory=dict)
-    file: Path | None = None
+    problem: str = ""  # one line that says why it failed
+    remarks: list[str] = field(default_factory=list)  # warnings of the library, one line each
+    of: dict[str, str] = field(default_factory=dict)  # what it was made from, as hashes by name
+    file: Path | None = None  # where its result is kept once it is done
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
     _stop: threading.Event = field(default_factory=threading.Event)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from problog4fairness.app.studio.facts import MANY, Column, columns_of
+from problog4fairness.app.studio.columns import MANY, Column, columns_of
 from problog4fairness.data import (
     MEBIBYTE,
     FileNote,
@@ -37,25 +37,12 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs import Belief
 
-CHOICES, BELIEF, DRAFT, AUDIT, REVIEWS, MODEL, REPORT = (
-    "project.json",
-    "belief.pl",
-    "belief.draft.pl",
-    "audit.csv",
-    "reviews.jsonl",
-    "model.p4f",
-    "report.html",
-)
+CHOICES, BELIEF, DRAFT, AUDIT = "project.json", "belief.pl", "belief.draft.pl", "audit.csv"
+REVIEWS, MODEL, REPORT = "reviews.jsonl", "model.p4f", "report.html"
 # What the last screens make: p4f compare, p4f uncertainty, moves of the sliders, and p4f report --suspects, p4f predict
 # -o, p4f report --bundle.
-COMPARISON, PEOPLE, MOVES, SUSPECTS, SCORED, EVIDENCE = (
-    "comparison",
-    "people.csv",
-    "moves.safetensors",
-    "suspects.csv",
-    "scored.csv",
-    "evidence",
-)
+COMPARISON, PEOPLE, MOVES = "comparison", "people.csv", "moves.safetensors"
+SUSPECTS, SCORED, EVIDENCE = "suspects.csv", "scored.csv", "evidence"
 # What can be taken away, and how it is called.
 TAKEN = {
     REPORT: "the page",
@@ -73,47 +60,24 @@ FORMAT = 1
 class Choices:
     """What was chosen on the page.
 
-    Attributes
-    ----------
-    table
-        The file of the table, in the folder.
-    recorded, favourable, sensitive, group
-        The columns and values, as :func:`~problog4fairness.data.find_roles` takes them.
-    drop
-        Columns not to learn from.
-    fair
-        The name of the column of the fair label in the audit.
-    learner
-        What learns the fair label.
-    use_sensitive
-        Whether the model uses the group: ``"auto"``, ``"yes"`` or ``"no"`` for a group-free one.
-    seed
-        Of everything that is drawn.
-    error
-        Half the width that the interval of every parameter may have after the audit.
-    reviewer
-        Who reviews on the main page.
-    seeds
-        How often a comparison splits the table.
-    title, author, purpose, date, reviewed_by, approved_by
-        For the record of the report.
-    names
-        What groups and labels are called in it, as ``p4f report --names`` takes them.
+    Columns and values are those that :func:`~problog4fairness.data.find_roles` takes; the names of groups and labels
+    are those that ``p4f report --names`` takes.
     """
 
-    table: str | None = None
+    table: str | None = None  # its file, in the folder
     recorded: str | None = None
     favourable: str | None = None
     sensitive: str | None = None
     group: str | None = None
-    drop: tuple[str, ...] = ()
-    fair: str = "fair"
+    drop: tuple[str, ...] = ()  # columns not to learn from
+    fair: str = "fair"  # the column of the fair label in the audit
     learner: str = "auto"
-    use_sensitive: str = "auto"
+    use_sensitive: str = "auto"  # "yes" where the model uses the group, "no" for a group-free one
     seed: int = 0
-    error: float = 0.1
-    reviewer: str = ""
-    seeds: int = 5
+    error: float = 0.1  # half the width that the interval of every parameter may have after the audit
+    reviewer: str = ""  # who reviews on the main page
+    seeds: int = 5  # how often a comparison splits the table
+    # For the record of the report.
     title: str | None = None
     author: str | None = None
     purpose: str | None = None
@@ -130,13 +94,7 @@ class Choices:
 
 @dataclass
 class Project:
-    """A folder, and what is known of its table.
-
-    Parameters
-    ----------
-    folder
-        Made where it is not there.
-    """
+    """A folder, and what is known of its table."""
 
     folder: Path
     choices: Choices = field(default_factory=Choices)
@@ -233,8 +191,7 @@ class Project:
         for column in {choices.recorded, choices.sensitive} & set(map(str, self.frame.columns)):
             if self.count(column) > MANY:
                 raise TableError(f"column {column!r} has {self.count(column):,} values; a label or a group has a few")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FileNote)
+        with warnings.catch_warnings(action="ignore", category=FileNote):
             return find_roles(
                 self.frame,
                 recorded=choices.recorded,
@@ -257,15 +214,23 @@ class Project:
 
         write_atomically(self.path(BELIEF), belief_text(belief))
 
+    def read(self, name: str) -> pd.DataFrame:
+        """A table that people fill in: that some column is still empty is no reason to warn."""
+        with warnings.catch_warnings(action="ignore"):
+            return read_table(self.path(name))
+
+    def audited_rows(self) -> pd.DataFrame | None:
+        """The drawn rows that have a fair label, if there are any; those of which a feature was asked have none."""
+        if not self.has(AUDIT) or not self._asks_for_label():
+            return None
+        audit, fair = self.read(AUDIT), self.choices.fair
+        known = audit[audit[fair].notna()].reset_index(drop=True) if fair in audit else ()
+        return known if len(known) else None
+
     @property
     def is_audited(self) -> bool:
-        """Whether some drawn row has a fair label; those of which a feature was asked have none."""
-        if not self.has(AUDIT) or not self._asks_for_label():
-            return False
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the column may still be empty
-            audit = read_table(self.path(AUDIT))
-        return self.choices.fair in audit and bool(audit[self.choices.fair].notna().any())
+        """Whether some drawn row has a fair label."""
+        return self.audited_rows() is not None
 
     def _asks_for_label(self) -> bool:
         from problog4fairness.app.studio.auditing import Asked

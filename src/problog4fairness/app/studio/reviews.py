@@ -27,41 +27,20 @@ MOST_REVIEWERS = 50
 
 @dataclass(frozen=True)
 class Answer:
-    """What one reviewer said about one row.
+    """What one reviewer said about one row; the label is None where the row was skipped."""
 
-    Attributes
-    ----------
-    row
-        Its number in the table, from 1.
-    reviewer
-        Who said it.
-    label
-        The fair label; None where the row was skipped.
-    note
-        Why, in the reviewer's words.
-    at
-        When, in UTC.
-    """
-
-    row: int
+    row: int  # its number in the table, from 1
     reviewer: str
     label: str | None
     note: str = ""
-    at: str = ""
+    at: str = ""  # when, in UTC
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two reviewers agree on the rows that both answered.
+    """Of how many rows that two reviewers both answered they said the same.
 
-    Attributes
-    ----------
-    first, second
-        Their names.
-    rows, same
-        How many rows both answered, and of how many they said the same.
-    kappa
-        Agreement beyond what chance gives (Cohen's kappa); None where it says nothing.
+    ``kappa`` is Cohen's, the agreement beyond what chance gives; None where it says nothing.
     """
 
     first: str
@@ -72,15 +51,7 @@ class Agreement:
 
 
 class Reviews:
-    """All answers of a project.
-
-    Parameters
-    ----------
-    path
-        The file; made by the first answer.
-    labels
-        What a fair label may be, as text.
-    """
+    """All answers of a project, in a file that the first one makes; ``labels`` are what a fair label may be."""
 
     def __init__(self, path: Path, labels: tuple[str, ...]) -> None:
         self._path, self._labels, self._lock = path, labels, threading.Lock()

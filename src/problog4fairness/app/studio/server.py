@@ -146,20 +146,9 @@ def _listen(host: str, port: int) -> socket.socket:
 class Guard:
     """An ASGI application in front of another one.
 
-    Parameters
-    ----------
-    app
-        What is guarded.
-    token
-        The secret of the address, or the password.
-    hosts
-        What the ``Host`` of a request may be, with the port.
-    largest
-        Bytes that the body of a request may have.
-    reviewers
-        Those who may see the page on which they review, and nothing else.
-    asks
-        Whether people are asked for the password; otherwise they have it in the address.
+    ``token`` is the secret of the address or, where it ``asks`` people for it, the password; ``hosts`` are what the
+    ``Host`` of a request may be, with the port; a body may have ``largest`` bytes; ``reviewers`` may see the page on
+    which they review, and nothing else.
     """
 
     def __init__(
@@ -307,13 +296,7 @@ def _equal(given: str, secret: str) -> bool:
 
 
 class ReviewerLinks:
-    """Makes links, and knows who came with one.
-
-    Parameters
-    ----------
-    address
-        Of the server, such as ``http://127.0.0.1:4000``.
-    """
+    """Makes links to a server, such as ``http://127.0.0.1:4000``, and knows who came with one."""
 
     def __init__(self, address: str) -> None:
         self._address, self._secret = address, secrets.token_bytes(32)

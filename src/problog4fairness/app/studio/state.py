@@ -19,26 +19,15 @@ RESULTS = "results"
 
 @dataclass
 class Studio:
-    """A project, and the long work that was begun on it; it goes on when a page is closed.
-
-    Attributes
-    ----------
-    project
-        The folder.
-    work
-        The last work of each kind: ``train``, ``compare``, ``report``.
-    link
-        The address of the page on which somebody of a name reviews.
-    invited
-        The names of those for whom there is one.
-    left
-        What was chosen for the table that somebody left for another one, to go back to it.
-    """
+    """A project, and the long work that was begun on it; it goes on when a page is closed."""
 
     project: Project
+    # The address of the page on which somebody of a name reviews, and the names of those for whom there is one.
     link: Callable[[str], str] = str
     invited: list[str] = field(default_factory=list)
+    # The last work of each kind: train, compare, report.
     work: dict[str, Work] = field(default_factory=dict)
+    # What was chosen for the table that somebody left for another one, to go back to it.
     left: Choices | None = None
     _read: dict[Path, tuple[int, Any]] = field(default_factory=dict, repr=False)
 

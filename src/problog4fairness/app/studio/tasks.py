@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from problog4fairness.app.studio.facts import cell
+from problog4fairness.app.studio.columns import cell
 from problog4fairness.app.studio.process import Tell
 from problog4fairness.app.studio.project import (
     AUDIT,
@@ -21,11 +20,9 @@ from problog4fairness.app.studio.project import (
     SUSPECTS,
     Project,
 )
-from problog4fairness.data import MOST_ROWS, FileWarning, read_table, write_table
+from problog4fairness.data import MOST_ROWS, write_table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from problog4fairness.app.report import Inputs
 
 # Rows that are shown behind a test.
@@ -34,20 +31,9 @@ SHOWN = 20
 POINTS = 300
 
 
-def _audit(project: Project) -> pd.DataFrame | None:
-    """The audited rows that have a fair label, if there are any."""
-    if not project.is_audited:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FileWarning)  # the column may still be empty
-        audit = read_table(project.path(AUDIT))
-    audit = audit[audit[project.choices.fair].notna()].reset_index(drop=True)
-    return audit if len(audit) else None
-
-
-def _said(project: Project) -> dict[str, Any]:
+def _arguments(project: Project) -> dict[str, Any]:
     """What was chosen, as functions of tables take it."""
-    choices, audit = project.choices, _audit(project)
+    choices, audit = project.choices, project.audited_rows()
     return {
         "recorded": choices.recorded or "",
         "audit": audit,
@@ -64,7 +50,7 @@ def check(tell: Tell, folder: str) -> dict[str, Any]:
 
     project = Project.open(Path(folder))
     tell({"step": "testing"})
-    options = _said(project)
+    options = _arguments(project)
     options["use_sensitive"] = options["use_sensitive"] is True
     frame = project.frame.drop(columns=options.pop("drop"))
     result = checks.check(project.belief(), frame, **options, random_state=project.choices.seed)
@@ -94,7 +80,7 @@ def train(tell: Tell, folder: str) -> dict[str, Any]:
     project = Project.open(Path(folder))
     choices = project.choices
     tell({"step": "reading the table"})
-    frame, belief, said = project.frame, project.belief(), _said(project)
+    frame, belief, said = project.frame, project.belief(), _arguments(project)
     options: dict[str, Any] = {"learner": choices.learner, "random_state": choices.seed}
     with heard(tell, "learning"):
         model, rows = train_on_table(frame, belief, sensitive=choices.sensitive, **said, **options)
@@ -131,7 +117,7 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
     learner: Any = choices.learner
     if project.has(MODEL):  # what is compared is the model that there is, whatever is chosen for the next one
         learner = refit_learner(DebiasedClassifier.load(project.path(MODEL)))
-    options = _said(project)
+    options = _arguments(project)
     compared = DebiasedClassifier(belief, learner, use_sensitive=options.pop("use_sensitive"))
     with heard(tell, "comparing"):
         rows = compared_rows(project.frame, [belief], sensitive=choices.sensitive, **options)
@@ -152,7 +138,7 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
     choices = project.choices
     tell({"step": "reading the table"})
     model = DebiasedClassifier.load(project.path(MODEL))
-    options = {**_said(project), "use_sensitive": model.group_use_.used}
+    options = {**_arguments(project), "use_sensitive": model.group_use_.used}
     rows = training_rows(project.frame, model.belief_, sensitive=choices.sensitive, **options)
     chosen = rows.features.sample(min(len(rows.features), MOST_ROWS), random_state=choices.seed).index.sort_values()
     features, label = rows.features.loc[chosen], rows.label.loc[chosen]

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from nicegui import events, ui
 
+from problog4fairness.app.studio import parts
 from problog4fairness.app.studio.auditing import (
     LOOK,
     SHEET,
@@ -15,24 +16,11 @@ from problog4fairness.app.studio.auditing import (
     draw,
     fair_column,
     features_in_a_sheet,
+    from_sheet,
     from_table,
     plan,
     sheet,
     tells_itself,
-    told_by_sheet,
-)
-from problog4fairness.app.studio.parts import (
-    box,
-    columns,
-    guarded,
-    heading,
-    lead,
-    same,
-    soft,
-    table,
-    text,
-    title,
-    uploader,
 )
 from problog4fairness.app.studio.project import AUDIT, BELIEF, Project
 from problog4fairness.app.studio.screens.review import Review, Reviewers, ask_name
@@ -46,24 +34,24 @@ from problog4fairness.statistics import Parameter
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Audit", "Somebody looks at a few rows and says what would be fair. That is all the numbers rest on.")
+    parts.title("Audit", "Somebody looks at a few rows and says what would be fair. That is all the numbers rest on.")
     project = studio.project
     if not project.has(BELIEF):
-        lead("There is no belief yet, so nobody knows what to look for.", "To the belief", "belief", go)
+        parts.lead("There is no belief yet, so nobody knows what to look for.", "To the belief", "belief", go)
         return
     if not project.has(AUDIT):
         _Plan(project, go).show()
         return
     audit = Audit(project)
     results = Results(audit, go)
-    with columns():
+    with parts.columns():
         with ui.element("div").classes("card"):
             _review(audit, results)
         with ui.element("div").classes("stack"):
             results.show()
     Reviewers(studio, audit).show()
     _files(audit)
-    same(
+    parts.same(
         project.command("estimate", AUDIT, "--fair", project.choices.fair, "-o", BELIEF),
         f'belief = belief.estimate(pd.read_csv("{AUDIT}"), recorded={audit.roles.recorded!r}, fair={audit.fair!r})',
     )
@@ -84,23 +72,25 @@ class _Plan:
             return
         if tells_itself(belief):
             self._without()
-        heading("How many rows?")
-        soft("Rows are drawn where they tell most, by group and recorded value, and in rounds: look, then ask again.")
-        text("label", "How exactly must the numbers be known? Half the width of an interval:")
+        parts.heading("How many rows?")
+        parts.soft(
+            "Rows are drawn where they tell most, by group and recorded value, and in rounds: look, then ask again."
+        )
+        parts.text("label", "How exactly must the numbers be known? Half the width of an interval:")
         slider = ui.slider(min=0.03, max=0.2, step=0.01, value=self.project.choices.error)
         slider.props('label label-always aria-label="the error allowed"').style("max-width: 26rem; margin-top: 1.4rem")
-        slider.on("change", guarded(lambda: self._change(slider.value)))
+        slider.on("change", parts.guarded(lambda: self._change(slider.value)))
         self.shown = ui.element("div").classes("stack").props("data-part=plan aria-live=polite")
         with ui.element("div").classes("keys"):
-            self.take = ui.button("Draw these rows", on_click=guarded(self._draw)).props("unelevated no-caps")
-        uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
-        ui.timer(0, guarded(lambda: self._change(slider.value)), once=True)
+            self.take = parts.button("Draw these rows", self._draw, "unelevated")
+        parts.uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
+        ui.timer(0, parts.guarded(lambda: self._change(slider.value)), once=True)
         self._command()
 
     @ui.refreshable_method
     def _command(self) -> None:
         error = f"{self.project.choices.error:g}"
-        same(
+        parts.same(
             self.project.command("plan", "--data", str(self.project.choices.table), "--error", error, "--draw", AUDIT),
             f"plan = belief.plan_audit(frame, recorded={self.project.choices.recorded!r}, "
             f'error={error})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
@@ -116,22 +106,24 @@ class _Plan:
             with TemporaryDirectory() as folder:
                 file = Path(folder) / SHEET
                 await event.file.save(file)
-                self.project.keep_belief(await asyncio.to_thread(told_by_sheet, self.project, file))
+                self.project.keep_belief(await asyncio.to_thread(from_sheet, self.project, file))
             self.go("belief")
 
         fair = " and ".join(map(fair_column, features))
-        heading("Fill in a spreadsheet")
-        soft(f"Take rows of each group, drawn at random; write what is fair into {fair}, of as many as you can find "
-             "out, and give the file back. Four times as many rows halve the intervals.")  # fmt: skip
-        ui.button("Download rows to fill in", on_click=guarded(rows)).props("outline no-caps").classes("self-start")
-        uploader("Take the sheet that was filled in", took, ".csv", "30rem")
+        parts.heading("Fill in a spreadsheet")
+        parts.soft(
+            f"Take rows of each group, drawn at random; write what is fair into {fair}, of as many as you can find "
+            "out, and give the file back. Four times as many rows halve the intervals."
+        )
+        parts.button("Download rows to fill in", rows)
+        parts.uploader("Take the sheet that was filled in", took, ".csv", "30rem")
         fill = ", ".join(f"{name!r}: {fair_column(name)!r}" for name in features)
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
         group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
         of = ["--belief", command or "", "--sensitive", str(self.project.choices.sensitive), *group]
         arguments = [*of, *pairs, "-o", BELIEF]
         no_command = "# There is no command for this audit: it is made here, or in Python."
-        same(
+        parts.same(
             no_command if command is None else self.project.command("estimate", SHEET, *arguments, roles=False),
             f'audit = pd.read_csv("{SHEET}").dropna()\n'
             f"belief = belief.estimate(audit, recorded={{name: name for name in belief.features}}, fair={{{fill}}})",
@@ -148,11 +140,11 @@ class _Plan:
                 waiting.dismiss()
             self.go("belief")
 
-        heading("The table tells by itself")
-        soft("Where people agree, or the group is known of some, the numbers can be found without looking at rows.")
-        ui.button("Find the numbers in the table", on_click=guarded(find)).props("outline no-caps").classes(
-            "self-start"
+        parts.heading("The table tells by itself")
+        parts.soft(
+            "Where people agree, or the group is known of some, the numbers can be found without looking at rows."
         )
+        parts.button("Find the numbers in the table", find)
 
     async def _change(self, error: float) -> None:
         self.project.choose(error=float(error))
@@ -166,7 +158,7 @@ class _Plan:
         self.shown.clear()
         with self.shown:
             if plan_made is None:
-                box(["Rows cannot be drawn for this belief here.", problem], "bad")
+                parts.box(["Rows cannot be drawn for this belief here.", problem], "bad")
             else:
                 _numbers(plan_made)
         self.take.set_enabled(plan_made is not None)
@@ -193,14 +185,12 @@ def _numbers(plan_made: AuditPlan) -> None:
         figures["rows by the paper's rule"] = plan_made.hoeffding.asked
     with ui.element("div").classes("figures"):
         for name, number in figures.items():
-            with ui.element("div").classes("figure"):
-                text("b", f"{number:,}")
-                text("span", name, "soft")
+            parts.figure(name, f"{number:,}")
     for line in plan_made.lines():
-        soft(line)
+        parts.soft(line)
     with ui.element("details").classes("same"):
-        text("summary", "Where they are drawn")
-        table(plan_made.strata)
+        parts.text("summary", "Where they are drawn")
+        parts.table(plan_made.strata)
 
 
 def _review(audit: Audit, results: Results) -> None:
@@ -213,8 +203,8 @@ def _review(audit: Audit, results: Results) -> None:
             ask_name(begin, audit.project.choices.reviewer)
             return
         with ui.element("div").classes("keys"):
-            heading(f"Review by {reviewer}")
-            ui.button("Somebody else", on_click=lambda: part.refresh("")).props("flat dense no-caps")
+            parts.heading(f"Review by {reviewer}")
+            parts.button("Somebody else", lambda: part.refresh(""), "flat dense")
         Review(audit, reviewer).show()
 
     def begin(name: str) -> None:
@@ -239,24 +229,16 @@ def _files(audit: Audit) -> None:
         audit.write()
         ui.download.file(audit.project.path(AUDIT))
 
-    heading("Files")
-    soft(f"{AUDIT} has what reviewers agree on; p4f estimate reads it, and spreadsheets do.")
+    parts.heading("Files")
+    parts.soft(f"{AUDIT} has what reviewers agree on; p4f estimate reads it, and spreadsheets do.")
     with ui.element("div").classes("keys"):
-        ui.button(f"Download {AUDIT}", on_click=guarded(agreed)).props("outline no-caps")
-        ui.button("Download every answer", on_click=guarded(answers)).props("outline no-caps")
-    uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")
+        parts.button(f"Download {AUDIT}", agreed)
+        parts.button("Download every answer", answers)
+    parts.uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")
 
 
 class Results:
-    """The parameters, each with its interval.
-
-    Parameters
-    ----------
-    audit
-        The drawn rows.
-    go
-        Leads to other screens.
-    """
+    """The parameters, each with its interval."""
 
     def __init__(self, audit: Audit, go: Go) -> None:
         self.audit, self.go = audit, go
@@ -267,25 +249,25 @@ class Results:
 
     def show(self) -> None:
         """Lay it out, and follow what reviewers say."""
-        heading("What it tells so far")
+        parts.heading("What it tells so far")
         self._intervals()
         with ui.element("div").classes("keys"):
-            ui.button("Use these numbers", on_click=guarded(self._keep)).props("unelevated no-caps")
-            ui.button("Enough? Draw more", on_click=guarded(self._more)).props("outline no-caps")
+            parts.button("Use these numbers", self._keep, "unelevated")
+            parts.button("Enough? Draw more", self._more)
         self.asked = ui.element("div").props("data-part=plan aria-live=polite")
-        ui.timer(LOOK, guarded(self._look))
+        ui.timer(LOOK, parts.guarded(self._look))
 
     @ui.refreshable_method
     def _intervals(self) -> None:
         if self.belief is None:
-            soft("Nothing yet. Each answer makes the intervals shorter; the page says when it is enough.")
+            parts.soft("Nothing yet. Each answer makes the intervals shorter; the page says when it is enough.")
             return
         known = [parameter.half_width for parameter in self.belief.parameters]
         enough = [half is not None and half <= self.error for half in known]
         if all(enough):
-            box(f"Stop: every number is known within {self.error:.0%}. More rows would tell little.", "good")
+            parts.box(f"Stop: every number is known within {self.error:.0%}. More rows would tell little.", "good")
         else:
-            soft(f"{sum(enough)} of {len(enough)} numbers are known within {self.error:.0%}. Go on.")
+            parts.soft(f"{sum(enough)} of {len(enough)} numbers are known within {self.error:.0%}. Go on.")
         for parameter, done in zip(self.belief.parameters, enough, strict=True):
             _interval(parameter, done, self.error)
 
@@ -311,7 +293,7 @@ class Results:
         plan_made = await asyncio.to_thread(plan, project)
         self.asked.clear()
         with self.asked:
-            box(plan_made.lines(), "good" if plan_made.stop else "note")
+            parts.box(plan_made.lines(), "good" if plan_made.stop else "note")
         if plan_made.to_draw and not plan_made.open:
             draw(project, plan_made)
             ui.notify(f"{plan_made.to_draw} more rows were drawn")
@@ -330,12 +312,8 @@ def _interval(parameter: Parameter, enough: bool, error: float) -> None:
     known = "unknown" if parameter.value is None else f"{parameter.value:.0%}, between {low:.0%} and {high:.0%}"
     with ui.element("div").classes("told enough" if enough else "told").props(f'data-told="{parameter.name}"'):
         with ui.element("div"):
-            text("b", f"{parameter.name}: ")
-            text("span", parameter.meaning, "soft")
-        with ui.element("div").classes("interval").props("aria-hidden=true"):
-            ui.element("i").style(f"left: {100 * low:.1f}%; right: {100 - 100 * high:.1f}%")
-            if parameter.value is not None:
-                left, right = max(parameter.value - error, 0), min(parameter.value + error, 1)
-                ui.element("u").style(f"left: {100 * left:.1f}%; right: {100 - 100 * right:.1f}%")
-                ui.element("b").style(f"left: {100 * parameter.value:.1f}%")
-        text("span", f"{known}{': enough' if enough else ''}")
+            parts.text("b", f"{parameter.name}: ")
+            parts.text("span", parameter.meaning, "soft")
+        value = parameter.value
+        parts.interval(low, high, value, None if value is None else (max(value - error, 0), min(value + error, 1)))
+        parts.text("span", f"{known}{': enough' if enough else ''}")

@@ -13,9 +13,9 @@ from typing import Any
 from nicegui import events, ui
 
 from problog4fairness.app.report import inline
+from problog4fairness.app.studio import parts
 from problog4fairness.app.studio.belief_controls import Fields, ProgramEditor, numbers, sketch
 from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions, with_number
-from problog4fairness.app.studio.parts import box, columns, guarded, heading, lead, same, soft, text, title
 from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.beliefs import MARK, Belief, Label, Question, belief_text, read_belief
@@ -30,11 +30,13 @@ _DRAWING = threading.Lock()
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Belief", "How did the data become unfair? Say it; everything after this is computed from what stands here.")
+    parts.title(
+        "Belief", "How did the data become unfair? Say it; everything after this is computed from what stands here."
+    )
     try:
         roles = studio.project.roles()
     except P4FError as error:
-        lead(str(error), "To the data", "data", go)
+        parts.lead(str(error), "To the data", "data", go)
         return
     waiting = ui.spinner()
     place = ui.element("div").classes("stack")
@@ -45,7 +47,7 @@ def show(studio: Studio, go: Go) -> None:
         with place:
             await _Screen(studio, roles, go).show()
 
-    ui.timer(0, guarded(begin), once=True)
+    ui.timer(0, parts.guarded(begin), once=True)
 
 
 class _Screen:
@@ -73,28 +75,28 @@ class _Screen:
     async def show(self) -> None:
         """Lay the screen out."""
         self._questions()
-        with columns():
+        with parts.columns():
             with ui.element("div").classes("card"):
                 self._fields()
                 self.missing = ui.element("div").props("data-part=missing")
                 self._numbers()
             with ui.element("div").classes("stack"):
-                heading("The picture")
+                parts.heading("The picture")
                 self.drawn = ui.html(sanitize=False).classes("scroll").props("data-part=picture")
-                heading("In words")
+                parts.heading("In words")
                 self.said = ui.element("div").classes("stack").props("data-part=words aria-live=polite")
-        heading("The program")
-        soft("Change it as you like: the form and the picture follow. Esc and then Tab leaves the field.")
+        parts.heading("The program")
+        parts.soft("Change it as you like: the form and the picture follow. Esc and then Tab leaves the field.")
         self.editor = ProgramEditor(self.shown, self._typed)
         self.editor.field.on("focusin", lambda: setattr(self, "editing", True), args=[])
         self.editor.field.on("focusout", lambda: setattr(self, "editing", False), args=[])
         self.problem = ui.element("div").props("data-part=problem")
         with ui.element("div").classes("keys"):
-            ui.button("Keep it and plan the audit", on_click=lambda: self.go("audit")).props("unelevated no-caps")
-            self.back = ui.button("Undo the last choice", on_click=guarded(self.undo)).props("flat no-caps")
+            parts.button("Keep it and plan the audit", lambda: self.go("audit"), "unelevated")
+            self.back = parts.button("Undo the last choice", self.undo, "flat")
             self.back.set_enabled(False)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
-        same(
+        parts.same(
             self.project.command("lint", BELIEF, roles=False),
             f'belief = p4f.beliefs.read_belief(Path("{BELIEF}"))\nprint(belief)\nbelief.picture()',
         )
@@ -109,14 +111,14 @@ class _Screen:
 
     @ui.refreshable_method
     def _questions(self) -> None:
-        heading("What cannot be trusted?")
+        parts.heading("What cannot be trusted?")
         with ui.element("div").classes("answers"):
             for key, (answer, _) in DOUBTED.items():
                 button = ui.element("button").classes("choice answer").on("click", lambda key=key: self._doubt(key))
                 button.props(f"data-doubted={key} aria-pressed={str(key == self.doubted).lower()}")
                 with button:
-                    text("b", answer)
-        heading(DOUBTED[self.doubted][1])
+                    parts.text("b", answer)
+        parts.heading(DOUBTED[self.doubted][1])
         with ui.element("div").classes("cards wide"):
             for kind, question in questions().items():
                 if question.doubted == self.doubted:
@@ -125,10 +127,10 @@ class _Screen:
     def _answer(self, kind: str, question: Question) -> None:
         """A template to choose, with its picture."""
         chosen = str(kind == self.form.kind).lower()
-        button = ui.element("button").classes("card choice").on("click", guarded(lambda: self.choose_kind(kind)))
+        button = ui.element("button").classes("card choice").on("click", parts.guarded(lambda: self.choose_kind(kind)))
         with button.props(f"data-kind={kind} aria-pressed={chosen}"):
-            text("b", question.answer)
-            text("span", question.example, "soft")
+            parts.text("b", question.answer)
+            parts.text("span", question.example, "soft")
             ui.html(sketch(question.boxes), sanitize=False).classes("small")
 
     def _doubt(self, key: str) -> None:
@@ -213,7 +215,7 @@ class _Screen:
             belief = self.form.belief(self.project, self.roles)
         except P4FError as error:
             with self.missing:
-                box([f"{str(error).capitalize()}.", "Until then, the belief stays as it was."])
+                parts.box([f"{str(error).capitalize()}.", "Until then, the belief stays as it was."])
             self._numbers.refresh(False)
             self.complete = False
             return
@@ -254,8 +256,7 @@ class _Screen:
     def _belief_of(self, program: str) -> Belief:
         described = self.described.get(program, next(reversed(self.described.values())))
         whole = program if MARK in program else f"{program}\n{described}"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the rules count, and not the line that the page keeps
+        with warnings.catch_warnings(action="ignore"):  # that the rules count, and not the line that the page keeps
             return read_belief(whole, sensitive=self.roles.sensitive, groups=self.roles.levels)
 
     async def _take(self, belief: Belief) -> bool:
@@ -272,7 +273,7 @@ class _Screen:
         self.said.clear()
         with self.said:
             for sentence in belief.words(self.label):
-                text("p", sentence)
+                parts.text("p", sentence)
         return True
 
     def _at_peace(self) -> None:
@@ -300,7 +301,7 @@ class _Screen:
         else:
             self.editor.clear()
         with self.problem, ui.element("div").classes("unseen" if line else ""):
-            box(f"Line {line}: {why}" if line else why, "bad")
+            parts.box(f"Line {line}: {why}" if line else why, "bad")
 
 
 def _names(belief: Belief) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from nicegui import ui
 
-from problog4fairness.app.studio import tasks
-from problog4fairness.app.studio.parts import belief_is_known, box, long_work, same, soft, table, text, title
+from problog4fairness.app.studio import parts, tasks
 from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF
 from problog4fairness.app.studio.state import Go, Studio
@@ -21,16 +20,18 @@ QUESTIONS = (
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Check", "Do the data contradict the belief? They can refute it; nothing but an audit can speak for it.")
+    parts.title(
+        "Check", "Do the data contradict the belief? They can refute it; nothing but an audit can speak for it."
+    )
     project = studio.project
-    if not belief_is_known(studio, go):
+    if not parts.belief_is_known(studio, go):
         return
     with ui.element("div").classes("stack") as taught:
         _teach()
     taught.set_visibility("check" not in studio.work)
     ui.timer(0.4, lambda: taught.set_visibility("check" not in studio.work))
-    long_work(studio, "check", "Test the belief", tasks.check, _cards)
-    same(
+    parts.long_work(studio, "check", "Test the belief", tasks.check, _cards)
+    parts.same(
         project.command("check", project.choices.table or "", "--belief", BELIEF),
         f"belief.check(frame, recorded={project.choices.recorded!r}, audit=audit, fair={project.choices.fair!r})",
     )
@@ -38,18 +39,18 @@ def show(studio: Studio, go: Go) -> None:
 
 def _teach() -> None:
     """What will be tested, before anything was."""
-    soft("Each test asks for something that the belief forbids. Ten of them are known, among them:")
+    parts.soft("Each test asks for something that the belief forbids. Ten of them are known, among them:")
     with ui.element("ul").classes("soft"):
         for question in QUESTIONS:
-            text("li", question)
-    soft("It takes seconds to minutes. Green says that nothing speaks against the belief, not that it is true.")
+            parts.text("li", question)
+    parts.soft("It takes seconds to minutes. Green says that nothing speaks against the belief, not that it is true.")
 
 
 def _cards(job: Work) -> None:
     result = job.result
-    box(result["verdict"], "bad" if result["contradicted"] else "good")
+    parts.box(result["verdict"], "bad" if result["contradicted"] else "good")
     for note in result["notes"]:
-        soft(note)
+        parts.soft(note)
     order = sorted(result["tests"], key=lambda test: (not test["contradicts"], not test["done"]))
     with ui.element("div").classes("flow"):
         for test in order:
@@ -61,18 +62,18 @@ def _card(test: dict[str, object]) -> None:
     if not test["done"]:
         kind, verdict = "note", "Not done"
     with ui.element("section").classes(f"card {kind}").props(f'data-test="{test["name"]}"'):
-        text("span", verdict, "verdict")
-        text("b", str(test["question"]))
+        parts.text("span", verdict, "verdict")
+        parts.text("b", str(test["question"]))
         words = str(test["found"]).removeprefix("not done: ")
-        text("p", words[:1].upper() + words[1:])
+        parts.text("p", words[:1].upper() + words[1:])
         if test["done"]:
-            text("span", f"p, corrected for the number of tests: {test['p']}", "soft")
+            parts.text("span", f"p, corrected for the number of tests: {test['p']}", "soft")
         if test["contradicts"] and test["advice"]:
-            text("p", f"What to do: {test['advice']}")
+            parts.text("p", f"What to do: {test['advice']}")
         rows = test["rows"]
         if test["done"] and isinstance(rows, list) and rows:
             with ui.element("details").classes("same"):
-                text("summary", f"The rows behind it ({test['count']:,})")
-                table(pd.DataFrame(rows, columns=pd.Index(test["columns"])))
+                parts.text("summary", f"The rows behind it ({test['count']:,})")
+                parts.table(pd.DataFrame(rows, columns=pd.Index(test["columns"])))
                 if len(rows) < int(str(test["count"])):
-                    soft(f"The first {len(rows)} of them.")
+                    parts.soft(f"The first {len(rows)} of them.")

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio import tasks
-from problog4fairness.app.studio.parts import (
-    GRID,
-    INK,
-    SOFT,
-    axis,
-    box,
-    chart,
-    colour,
-    guarded,
-    long_work,
-    same,
-    soft,
-    text,
-)
+from problog4fairness.app.studio import parts, tasks
 from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF, COMPARISON
 from problog4fairness.app.studio.state import Studio
@@ -65,9 +52,9 @@ def show(studio: Studio) -> None:
         {**often, chosen: often.get(chosen, f"{chosen} times")},
         value=chosen,
         label="How often to split the table",
-        on_change=guarded(choose),
+        on_change=parts.guarded(choose),
     ).style("width: 16rem; max-width: 100%").props("outlined dense")
-    long_work(studio, "compare", "Compare", tasks.compare, partial(_done, studio), teach=TEACH)
+    parts.long_work(studio, "compare", "Compare", tasks.compare, partial(_done, studio), teach=TEACH)
     if studio.last("compare") is None and project.has(COMPARISON):
         _found(studio)  # p4f compare wrote it
 
@@ -76,7 +63,7 @@ def show(studio: Studio) -> None:
         choices = project.choices
         given = ("--belief", BELIEF, *project.learning(), "--seeds", str(choices.seeds), "-o", COMPARISON)
         fair = f", audit=audit, fair={choices.fair!r}" if project.is_audited else ""
-        same(
+        parts.same(
             project.command("compare", choices.table or "", *given),
             f"found = p4f.compare(table, p4f.DebiasedClassifier(belief, {choices.learner!r}), "
             f"recorded={choices.recorded!r}{fair}, seeds={choices.seeds})\nfound.table(); found.plot()",
@@ -95,20 +82,22 @@ def _found(studio: Studio) -> None:
     try:
         comparison = read_comparison(studio.project.path(COMPARISON), studio.project.belief())
     except P4FError as error:
-        box(" ".join(str(error).split()))
+        parts.box(" ".join(str(error).split()))
         return
-    text("p", comparison.verdict).props("data-part=verdict")
+    parts.text("p", comparison.verdict).props("data-part=verdict")
     shown: dict[str, Any] = {"labels": comparison.labels[0]}
 
     @ui.refreshable
     def judged() -> None:
         labels = shown["labels"]
         rows = comparison.audited if labels == "fair" else comparison.rows
-        chart(_scatter(comparison, labels), f"accuracy against disparity on {labels} labels; the table has the numbers")
+        parts.chart(
+            _scatter(comparison, labels), f"accuracy against disparity on {labels} labels; the table has the numbers"
+        )
         _table(comparison, labels)
-        soft(f"On {rows:,} rows. {comparison.intervals(labels)}")
+        parts.soft(f"On {rows:,} rows. {comparison.intervals(labels)}")
         if labels == "recorded":
-            soft("Scores on recorded labels favour methods that repeat the bias.")
+            parts.soft("Scores on recorded labels favour methods that repeat the bias.")
 
     def judge(event: events.ValueChangeEventArguments[Any]) -> None:
         shown["labels"] = event.value
@@ -118,28 +107,25 @@ def _found(studio: Studio) -> None:
         options = {"fair": "judged by fair labels", "recorded": "by recorded labels"}
         ui.toggle(options, value=shown["labels"], on_change=judge).props('no-caps unelevated aria-label="Judged by"')
     judged()
-    soft(f"All methods learned by the same learner: {comparison.learner}.")
+    parts.soft(f"All methods learned by the same learner: {comparison.learner}.")
     for name, why in comparison.left_out.items():
-        soft(f"Left out: {name}: {why}")
+        parts.soft(f"Left out: {name}: {why}")
 
 
 def _table(comparison: Comparison, labels: Any) -> None:
     from problog4fairness.evaluation import styles
 
     table, looks, about = comparison.table(labels), styles(comparison.kinds), comparison.about
-    region = ui.element("div").classes("scroll").props('tabindex=0 role=region aria-label="Methods and their scores"')
-    with region, ui.element("table").classes("plain").props("data-part=methods"):
-        with ui.element("thead"), ui.element("tr"):
-            for name in ("method", *table.columns):
-                text("th", str(name)).props("scope=col")
-        with ui.element("tbody"):
-            for name, scores in table.iterrows():
-                with ui.element("tr"):
-                    with ui.element("th").props("scope=row").style("white-space: nowrap"):
-                        ui.element("i").classes("dot").style(f"background: {colour(looks[str(name)][0])}")
-                        text("span", str(name)).tooltip(about.get(str(name), ""))
-                    for score in scores:
-                        text("td", score if isinstance(score, str) else "–").style("white-space: nowrap")
+
+    def row(method: str, scores: Iterable[object]) -> None:
+        with ui.element("th").props("scope=row").style("white-space: nowrap"):
+            ui.element("i").classes("dot").style(f"background: {parts.colour(looks[method][0])}")
+            parts.text("span", method).tooltip(about.get(method, ""))
+        for score in scores:
+            parts.text("td", score if isinstance(score, str) else "–").style("white-space: nowrap")
+
+    rows = ([partial(row, str(method), scores)] for method, scores in table.iterrows())
+    parts.grid(["method", *map(str, table.columns)], rows, "methods", "Methods and their scores")
 
 
 def _scatter(comparison: Comparison, labels: Any) -> dict[str, Any]:
@@ -152,8 +138,8 @@ def _scatter(comparison: Comparison, labels: Any) -> dict[str, Any]:
     series = [one for name, place in places.items() for one in _marked(comparison, labels, name, place)]
     of_labels = comparison.data_disparity.get(labels)
     if series and of_labels is not None and not math.isnan(of_labels):
-        label = {"formatter": "the labels themselves", "color": SOFT, "fontSize": 11}
-        line = {"symbol": "none", "silent": True, "lineStyle": {"color": SOFT, "type": "dashed"}}
+        label = {"formatter": "the labels themselves", "color": parts.SOFT, "fontSize": 11}
+        line = {"symbol": "none", "silent": True, "lineStyle": {"color": parts.SOFT, "type": "dashed"}}
         series[0]["markLine"] = {**line, "label": label, "data": [{"xAxis": of_labels}]}
     groups = len(comparison.levels)
     return {
@@ -162,12 +148,12 @@ def _scatter(comparison: Comparison, labels: Any) -> dict[str, Any]:
         "tooltip": {
             "renderMode": "richText",
             "backgroundColor": "var(--panel)",
-            "borderColor": GRID,
-            "textStyle": {"color": INK},
+            "borderColor": parts.GRID,
+            "textStyle": {"color": parts.INK},
         },
         # Room for the names of what lies at an edge.
-        "xAxis": axis(METRICS["disparity"].axis(groups), nameGap=28, boundaryGap=["15%", "15%"]),
-        "yAxis": axis(METRICS["accuracy"].axis(groups), nameGap=46, boundaryGap=["5%", "10%"]),
+        "xAxis": parts.axis(METRICS["disparity"].axis(groups), nameGap=28, boundaryGap=["15%", "15%"]),
+        "yAxis": parts.axis(METRICS["accuracy"].axis(groups), nameGap=46, boundaryGap=["5%", "10%"]),
         "series": series,
     }
 
@@ -224,7 +210,7 @@ def _marked(comparison: Comparison, labels: str, name: str, place: str) -> list[
         rows.loc[metric, ["mean", "low", "high"]].astype(float) for metric in ("disparity", "accuracy")
     )
     hue, marker = styles(comparison.kinds)[name]
-    painted = colour(hue)
+    painted = parts.colour(hue)
     line = {"color": painted, "width": 1.5, "opacity": 0.7}
     whiskers = [] if math.isnan(left + low) else [[[left, y], [right, y]], [[x, low], [x, high]]]
     series: list[dict[str, Any]] = [
@@ -240,7 +226,7 @@ def _marked(comparison: Comparison, labels: str, name: str, place: str) -> list[
             "symbol": MARKERS.get(marker, "circle"),
             "symbolSize": 13,
             "z": 3,
-            "label": {"show": True, "formatter": "{a}", "position": place, "color": SOFT, "fontSize": 11},
+            "label": {"show": True, "formatter": "{a}", "position": place, "color": parts.SOFT, "fontSize": 11},
             "labelLayout": {"hideOverlap": True},
             "itemStyle": {"color": painted, "borderColor": "var(--paper)", "borderWidth": 1, "opacity": 1},
             "emphasis": {"disabled": True},

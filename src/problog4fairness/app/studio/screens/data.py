@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,8 @@ import pandas as pd
 from nicegui import events, ui
 
 from problog4fairness import datasets
-from problog4fairness.app.studio.facts import Column, cell
-from problog4fairness.app.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
+from problog4fairness.app.studio import parts
+from problog4fairness.app.studio.columns import Column, cell
 from problog4fairness.app.studio.project import Choices
 from problog4fairness.app.studio.server import LARGEST_UPLOAD
 from problog4fairness.app.studio.state import Go, Studio
@@ -41,14 +42,14 @@ QUESTIONS = {
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Data", "A table with one row for each person or case, as CSV or Parquet. It stays on this machine.")
+    parts.title("Data", "A table with one row for each person or case, as CSV or Parquet. It stays on this machine.")
     if studio.project.choices.table is None:
         _empty(studio, go)
         return
     name = Path(studio.project.choices.table).name
     with ui.element("div").classes("stack").props("role=status") as waiting:
         ui.spinner(size="2rem")
-        soft(f"reading {name}")
+        parts.soft(f"reading {name}")
     place = ui.element("div").classes("stack parts")
 
     async def read() -> None:
@@ -60,14 +61,14 @@ def show(studio: Studio, go: Go) -> None:
         except (P4FError, OSError) as error:
             waiting.delete()
             with place:
-                box(" ".join(str(error).split()), "bad")
+                parts.box(" ".join(str(error).split()), "bad")
                 _empty(studio, go)
             return
         waiting.delete()
         with place:
             await _Table(studio, go).show()
 
-    ui.timer(0, guarded(read), once=True)
+    ui.timer(0, parts.guarded(read), once=True)
 
 
 def _empty(studio: Studio, go: Go) -> None:
@@ -96,15 +97,14 @@ def _empty(studio: Studio, go: Go) -> None:
         go("data")
 
     if studio.left is not None and studio.left.table is not None:
-        undo = ui.button(f"Undo: back to {Path(studio.left.table).name}", on_click=guarded(partial(back, studio.left)))
-        undo.props("outline no-caps").classes("self-start")
+        parts.button(f"Undo: back to {Path(studio.left.table).name}", partial(back, studio.left))
     tables = studio.project.tables()[:MAX_CHOICES]
     if tables:
-        soft("In this folder:")
+        parts.soft("In this folder:")
         with ui.element("div").classes("keys"):
             for name in tables:
-                ui.button(name, on_click=guarded(partial(take, name))).props("outline no-caps")
-    uploader(
+                parts.button(name, partial(take, name))
+    parts.uploader(
         "Drop a CSV or Parquet file here, or choose one with +",
         took,
         ".csv,.tsv,.txt,.parquet",
@@ -112,12 +112,14 @@ def _empty(studio: Studio, go: Go) -> None:
         on_rejected=lambda: ui.notify(f"files have at most {LARGEST_UPLOAD >> 20} MiB here; p4f studio FILE"),
         max_file_size=LARGEST_UPLOAD,
     )
-    soft("Larger tables are named when the page is started: p4f studio table.csv")
-    ui.button("Try it with made-up loans", on_click=guarded(demo)).props("outline no-caps").classes("self-start")
-    heading("What it needs")
-    soft("A column that was recorded and may be unfair, one that says who belongs to which group, and what else is "
-         "known of each person. No column has to say what would have been fair.")  # fmt: skip
-    table(pd.DataFrame(EXAMPLE))
+    parts.soft("Larger tables are named when the page is started: p4f studio table.csv")
+    parts.button("Try it with made-up loans", demo)
+    parts.heading("What it needs")
+    parts.soft(
+        "A column that was recorded and may be unfair, one that says who belongs to which group, and what else is "
+        "known of each person. No column has to say what would have been fair."
+    )
+    parts.table(pd.DataFrame(EXAMPLE))
 
 
 class _Table:
@@ -131,33 +133,32 @@ class _Table:
     async def show(self) -> None:
         """Lay it out; what takes time comes afterwards."""
         name = Path(str(self.project.choices.table)).name
-        text("p", f"{name}: {len(self.frame):,} rows, {len(self.frame.columns)} columns")
+        parts.text("p", f"{name}: {len(self.frame):,} rows, {len(self.frame.columns)} columns")
         if self.project.remarks:
-            box(self.project.remarks)
+            parts.box(self.project.remarks)
         for role in QUESTIONS:
             await asyncio.to_thread(self._values, role)
-        with columns():
+        with parts.columns():
             for role, (value, question, _) in QUESTIONS.items():
                 with ui.element("div").classes("card"):
                     self._column(role, question)
                     self._value(role, value)
         self._verdict()
-        heading("Columns")
+        parts.heading("Columns")
         self.waiting = ui.spinner()
         self.cards = ui.element("div").classes("cards")
         self.odd: set[str] = set()
-        ui.timer(0, guarded(self._look), once=True)
-        heading("Rows")
+        ui.timer(0, parts.guarded(self._look), once=True)
+        parts.heading("Rows")
         self._rows()
-        again = ui.button("Another table", on_click=guarded(self._forget))
-        again.props("flat no-caps").classes("self-start")
+        parts.button("Another table", self._forget, "flat")
         self._command()
 
     @ui.refreshable_method
     def _command(self) -> None:
         name = Path(str(self.project.choices.table)).name
         read = "parquet" if name.endswith(".parquet") else "csv"
-        same(self.project.command("plan", "--data", name), f"frame = pd.read_{read}({json.dumps(name)})")
+        parts.same(self.project.command("plan", "--data", name), f"frame = pd.read_{read}({json.dumps(name)})")
 
     def _values(self, role: str) -> list[str] | None:
         """The values to choose from for a role; None where there are too many, or no column yet."""
@@ -169,7 +170,7 @@ class _Table:
     def _column(self, role: str, question: str) -> None:
         names, chosen = list(map(str, self.frame.columns)), getattr(self.project.choices, role)
         field = ui.select(names, value=chosen if chosen in names else None, label=question)
-        field.props(f"outlined data-role={role}").on_value_change(guarded(partial(self._choose, role)))
+        field.props(f"outlined data-role={role}").on_value_change(parts.guarded(partial(self._choose, role)))
 
     @ui.refreshable_method
     def _value(self, role: str, value: str) -> None:
@@ -177,11 +178,11 @@ class _Table:
         if column is None:
             return
         if values is None:
-            box(f"{column} has more than {MAX_CHOICES} values; it is a measurement, not a group", "bad")
+            parts.box(f"{column} has more than {MAX_CHOICES} values; it is a measurement, not a group", "bad")
             return
         chosen = getattr(self.project.choices, value)
         field = ui.select(values, value=chosen if chosen in values else None, label=QUESTIONS[role][2])
-        field.props(f"outlined data-role={value}").on_value_change(guarded(partial(self._choose, value)))
+        field.props(f"outlined data-role={value}").on_value_change(parts.guarded(partial(self._choose, value)))
 
     async def _choose(self, role: str, event: events.ValueChangeEventArguments[Any]) -> None:
         if role in QUESTIONS:
@@ -199,19 +200,17 @@ class _Table:
         """What the choice means, or what is wrong with it."""
         choices = self.project.choices
         if not (choices.recorded and choices.sensitive) or None in map(self._values, QUESTIONS):
-            soft("Choose both columns; then state a belief about them.")
+            parts.soft("Choose both columns; then state a belief about them.")
             return
         try:
             roles = self.project.roles()
         except TableError as error:
-            box(" ".join(str(error).split()), "bad")
+            parts.box(" ".join(str(error).split()), "bad")
             return
         groups = f"Groups of {roles.sensitive}: {', '.join(map(str, roles.levels))}"
         which = f"; {roles.group} is the sensitive one" if roles.binary else ""
-        box(f"{roles.recorded} = {roles.favourable} is favourable. {groups}{which}.", "good")
-        ui.button("State a belief", on_click=lambda: self.go("belief")).props("unelevated no-caps").classes(
-            "self-start"
-        )
+        parts.box(f"{roles.recorded} = {roles.favourable} is favourable. {groups}{which}.", "good")
+        parts.button("State a belief", lambda: self.go("belief"), "unelevated")
 
     async def _look(self) -> None:
         """Look at every column, which takes a while in large tables."""
@@ -230,7 +229,7 @@ class _Table:
             for column in columns if self.every else columns[:MAX_COLUMNS]:
                 self._card(column)
             if len(columns) > MAX_COLUMNS and not self.every:
-                ui.button(f"All {len(columns)} columns", on_click=self._all).props("outline no-caps")
+                parts.button(f"All {len(columns)} columns", self._all)
 
     def _all(self) -> None:
         self.every = True
@@ -240,20 +239,20 @@ class _Table:
         choices = self.project.choices
         roles = {choices.recorded: "the recorded label", choices.sensitive: "the sensitive column"}
         with ui.element("div").classes("card").props("data-column"):
-            text("b", column.name)
+            parts.text("b", column.name)
             with ui.element("div").classes("bars").props('aria-hidden="true"'):
                 for height in column.bars:
                     ui.element("i").style(f"height: {100 * height:.0f}%")
-            text("span", column.about, "soft")
+            parts.text("span", column.about, "soft")
             lacking = f", {column.missing:,} missing" if column.missing else ""
-            text("span", f"{column.values:,} values{lacking}", "soft")
+            parts.text("span", f"{column.values:,} values{lacking}", "soft")
             if column.name in roles:
-                text("span", roles[column.name], "role")
+                parts.text("span", roles[column.name], "role")
             elif column.name in self.odd:
-                text("span", "seems to identify rows: it will be left out", "soft")
+                parts.text("span", "seems to identify rows: it will be left out", "soft")
             else:
                 learn = ui.checkbox("learn from it", value=column.name not in choices.drop)
-                learn.on_value_change(guarded(partial(self._learn, column.name)))
+                learn.on_value_change(parts.guarded(partial(self._learn, column.name)))
                 learn.props["aria-label"] = f"learn from {column.name}"
 
     def _learn(self, name: str, event: events.ValueChangeEventArguments[Any]) -> None:
@@ -262,12 +261,11 @@ class _Table:
 
     def _rows(self) -> None:
         pages = max(1, -(-len(self.frame) // SHOWN))
-        with ui.element("div").classes("scroll").props('tabindex=0 role=region aria-label="rows of the table"'):
-            self._part()
+        self._part()
         if pages == 1:
             return
         with ui.element("div").classes("keys"):
-            turn = ui.pagination(1, pages, value=1, direction_links=True, on_change=guarded(self._turn))
+            turn = ui.pagination(1, pages, value=1, direction_links=True, on_change=parts.guarded(self._turn))
             turn.props("max-pages=5")
             row = ui.number("Go to row", min=1, max=len(self.frame), precision=0).props("outlined dense")
             row.style("width: 9rem").on(
@@ -278,18 +276,13 @@ class _Table:
     def _part(self) -> None:
         begin = (self.page - 1) * SHOWN
         shown = self.frame.iloc[begin : begin + SHOWN, :MAX_COLUMNS]
-        with ui.element("table").classes("plain rows"):
-            with ui.element("thead"), ui.element("tr"):
-                for name in ("", *map(str, shown.columns)):
-                    text("th", name)
-            with ui.element("tbody"):
-                for number, values in enumerate(shown.itertuples(index=False), start=begin + 1):
-                    with ui.element("tr"):
-                        text("td", f"{number:,}", "soft")
-                        for value in values:
-                            text("td", cell(value))
+        rows: Iterator[list[str | Callable[[], object]]] = (
+            [partial(parts.text, "td", f"{number:,}", "soft"), *map(cell, values)]
+            for number, values in enumerate(shown.itertuples(index=False), start=begin + 1)
+        )
+        parts.grid(["", *map(str, shown.columns)], rows, label="rows of the table", classes="plain rows")
         if len(self.frame.columns) > MAX_COLUMNS:
-            soft(f"The first {MAX_COLUMNS} columns of {len(self.frame.columns)}.")
+            parts.soft(f"The first {MAX_COLUMNS} columns of {len(self.frame.columns)}.")
 
     def _turn(self, event: events.ValueChangeEventArguments[Any]) -> None:
         self.page = int(event.value)

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 from nicegui import events, run, ui
 
-from problog4fairness.app.studio import tasks
-from problog4fairness.app.studio.parts import download, guarded, long_work, same, soft, table, text
+from problog4fairness.app.studio import parts, tasks
 from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import MODEL, REPORT, SUSPECTS
 from problog4fairness.app.studio.state import Studio
@@ -28,8 +27,8 @@ EVERY = "all"
 def show(studio: Studio) -> None:
     """Show the part."""
     project = studio.project
-    long_work(studio, "queue", "Make the queue", tasks.queue, partial(_done, studio), teach=TEACH)
-    same(
+    parts.long_work(studio, "queue", "Make the queue", tasks.queue, partial(_done, studio), teach=TEACH)
+    parts.same(
         project.command("report", MODEL, "--data", project.choices.table or "", "--suspects", SUSPECTS, roles=False)
         + f" -o {REPORT}",
         f'p4f.report(clf, frame).save_queue("{SUSPECTS}")',
@@ -39,9 +38,9 @@ def show(studio: Studio) -> None:
 def _done(studio: Studio, job: Work) -> None:
     review = job.result
     what = f"{count(review['rows'], 'row')} may be distorted: {review['what']}."
-    text("p", f"{what} About {count(review['expected'])} are expected to be.")
+    parts.text("p", f"{what} About {count(review['expected'])} are expected to be.")
     if not studio.project.has(SUSPECTS):
-        soft("Its file is gone; make it again.")
+        parts.soft("Its file is gone; make it again.")
         return
 
     async def read() -> None:
@@ -68,20 +67,20 @@ class _Filters:
             pages = max(1, -(-len(review) // PAGE))
             self._wanted["page"] = page = min(self._wanted["page"], pages - 1)
             shown = review.iloc[page * PAGE : (page + 1) * PAGE]
-            soft(f"{count(len(review), 'row')} of {count(len(frame))}").props("data-part=count role=status")
-            table(_told(shown))
+            parts.soft(f"{count(len(review), 'row')} of {count(len(frame))}").props("data-part=count role=status")
+            parts.table(_told(shown))
             with ui.element("nav").classes("keys").props('aria-label="Pages"'):
                 for words, way, able in (("Previous", -1, page > 0), ("Next", 1, page + 1 < pages)):
-                    button = ui.button(words, on_click=lambda way=way: self._set(rows, page=self._wanted["page"] + way))
-                    button.props("outline no-caps").set_enabled(able)
-                text("span", f"page {page + 1:,} of {pages:,}", "soft")
+                    turn = parts.button(words, lambda way=way: self._set(rows, page=self._wanted["page"] + way))
+                    turn.set_enabled(able)
+                parts.text("span", f"page {page + 1:,} of {pages:,}", "soft")
 
         frame = self._studio.read(SUSPECTS, _read)
         with ui.element("div").classes("keys"):
             self._choice(rows, "Group", "group", frame, self._studio.project.choices.sensitive)
             self._choice(rows, "Recorded label", "label", frame, self._studio.project.choices.recorded)
             with ui.element("label").classes("slider").style("flex: 1 1 14rem; max-width: 22rem"):
-                label = text("span", "Distorted with at least 0%", "soft")
+                label = parts.text("span", "Distorted with at least 0%", "soft")
 
                 def least(event: events.GenericEventArguments) -> None:
                     label.set_text(f"Distorted with at least {event.args}%")  # type: ignore[attr-defined]
@@ -89,10 +88,12 @@ class _Filters:
 
                 slider = ui.element("input").props("type=range min=0 max=99 step=1 defaultValue=0 data-filter=least")
                 slider.on("input", least, js_handler="(e) => emit(Number(e.target.value))", throttle=0.15)
-            download(SUSPECTS, "Download all as CSV")
+            parts.download(SUSPECTS, "Download all as CSV")
         rows()
-        soft("Distorted: how likely it is that the record is not fair. Nearest neighbours: of the 25 people of other "
-             "groups who are most alike, so many have the favourable label on record.")  # fmt: skip
+        parts.soft(
+            "Distorted: how likely it is that the record is not fair. Nearest neighbours: of the 25 people of other "
+            "groups who are most alike, so many have the favourable label on record."
+        )
 
     def _choice(self, rows: Any, words: str, key: str, frame: pd.DataFrame, column: str | None) -> None:
         if column is None or column not in frame.columns:
@@ -102,7 +103,7 @@ class _Filters:
             values,
             value=EVERY,
             label=f"{words} ({column})",
-            on_change=guarded(lambda event: self._set(rows, page=0, **{key: event.value})),
+            on_change=parts.guarded(lambda event: self._set(rows, page=0, **{key: event.value})),
         ).props("outlined dense").style("min-width: 12rem")
 
     def _set(self, rows: Any, **wanted: Any) -> None:
@@ -136,6 +137,6 @@ def _told(shown: pd.DataFrame) -> pd.DataFrame:
         "row": shown["row"],
         "distorted": shown[distorted].map("{:.0%}".format),
         "fair probability": shown[fair].map("{:.0%}".format),
-        "alike elsewhere": shown[alike].map(lambda share: "" if math.isnan(share) else f"{share:.0%}"),
+        "nearest neighbours": shown[alike].map(lambda share: "" if math.isnan(share) else f"{share:.0%}"),
     }
     return pd.DataFrame(told | {name: shown[name] for name in others if name not in told})

@@ -9,8 +9,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio import tasks
-from problog4fairness.app.studio.parts import box, download, guarded, heading, lead, long_work, same, soft, text, title
+from problog4fairness.app.studio import parts, tasks
 from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import EVIDENCE, MODEL, REPORT, SCORED, SUSPECTS, TAKEN, Project
 from problog4fairness.app.studio.state import Go, Studio
@@ -33,10 +32,10 @@ MOST_NAMES = 6
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Report", "Everything on one page, with what could be wrong about it.")
+    parts.title("Report", "Everything on one page, with what could be wrong about it.")
     project = studio.project
     if not project.has(MODEL):
-        lead("There is no model yet: the report is about one.", "To the training", "train", go)
+        parts.lead("There is no model yet: the report is about one.", "To the training", "train", go)
         return
     compared = {"wanted": True}
 
@@ -50,31 +49,31 @@ def show(studio: Studio, go: Go) -> None:
 
     if project.choices.date is None:
         project.choose(date=date.today().isoformat())
-    heading("For the record")
+    parts.heading("For the record")
     with ui.element("div").classes("fields"):
         for name, label in {**RECORD, **SIGNED}.items():
             field = ui.input(
-                label, value=getattr(project.choices, name) or "", on_change=guarded(partial(choose, name))
+                label, value=getattr(project.choices, name) or "", on_change=parts.guarded(partial(choose, name))
             )
             field.props("outlined dense debounce=300")
     with ui.element("details").classes("same"):
-        text("summary", "What groups and labels are called on the page")
+        parts.text("summary", "What groups and labels are called on the page")
         _names(project, lambda: command.refresh())  # noqa: PLW0108 - it is defined below
     ui.checkbox("Compare with other methods on the page, too", value=True, on_change=compare)
-    long_work(studio, "report", "Write the report", tasks.report, _done, lambda: compared["wanted"], teach=TEACH)
+    parts.long_work(studio, "report", "Write the report", tasks.report, _done, lambda: compared["wanted"], teach=TEACH)
 
     @ui.refreshable
     def taken() -> None:
         files = {name: words for name, words in TAKEN.items() if project.has(name)}
-        heading("Take away")
+        parts.heading("Take away")
         with ui.element("div").classes("keys"):
             for name, words in files.items():
-                download(name, f"Download {words}")
+                parts.download(name, f"Download {words}")
 
     @ui.refreshable
     def preview() -> None:
         if project.has(REPORT):
-            heading("Preview")
+            parts.heading("Preview")
             frame = ui.element("iframe").props('src="/page" sandbox="" title="the report" data-part="page"')
             frame.style("width: 100%; height: 75vh; border: 1px solid var(--grid); background: var(--paper)")
 
@@ -101,7 +100,7 @@ def show(studio: Studio, go: Go) -> None:
         fair = f", audit=audit, fair={project.choices.fair!r}" if inputs.audit is not None else ""
         words = inputs.command(REPORT).replace(f"{project.folder}/", "")
         table = shlex.quote(project.choices.table or "")
-        same(
+        parts.same(
             f"{words} --bundle {EVIDENCE} --suspects {SUSPECTS}\n"
             f"p4f predict {MODEL} {table} --for-spreadsheet -o {SCORED}",
             f'p4f.report(clf, frame{fair}{options}).save("{REPORT}")',
@@ -112,14 +111,16 @@ def show(studio: Studio, go: Go) -> None:
 
 def _done(job: Work) -> None:
     for line in job.result["summary"]:
-        text("p", line)
+        parts.text("p", line)
     if job.result["warnings"]:
-        box(job.result["warnings"], "bad")
+        parts.box(job.result["warnings"], "bad")
 
 
 def _names(project: Project, changed: Any) -> None:
     """A field for each group and label."""
-    soft("A group is called by words for its people, a label by words for what they get; left empty, as in the table.")
+    parts.soft(
+        "A group is called by words for its people, a label by words for what they get; left empty, as in the table."
+    )
     known = dict(name.split(":", 1) for name in project.choices.names if ":" in name)
 
     def choose(key: str, event: events.ValueChangeEventArguments[Any]) -> None:
@@ -133,7 +134,7 @@ def _names(project: Project, changed: Any) -> None:
             for value in values[:MOST_NAMES]:
                 key = f"{column}={value}"
                 field = ui.input(
-                    key.replace("=", " = ", 1), value=known.get(key, ""), on_change=guarded(partial(choose, key))
+                    key.replace("=", " = ", 1), value=known.get(key, ""), on_change=parts.guarded(partial(choose, key))
                 )
                 field.props("outlined dense debounce=300")
 

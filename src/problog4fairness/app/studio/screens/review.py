@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from nicegui import events, ui
 
+from problog4fairness.app.studio import parts
 from problog4fairness.app.studio.auditing import LOOK, Audit
-from problog4fairness.app.studio.parts import box, ended, guarded, heading, soft, text, title
 from problog4fairness.app.studio.project import AUDIT
 from problog4fairness.app.studio.reviews import Agreement, Answer, checked_name
 from problog4fairness.app.studio.state import Studio
@@ -20,10 +20,10 @@ NEW_ROWS = 2.0
 def show(studio: Studio, name: str) -> None:
     """The page of a reviewer: their rows, and nothing else."""
     with ui.element("header").classes("top"):
-        text("h1", "p4f studio")
-        text("span", f"for {name}", "folder")
+        parts.text("h1", "p4f studio")
+        parts.text("span", f"for {name}", "folder")
     with ui.element("main").classes("screen"):
-        title("Review", "You see one row at a time. What was recorded stays hidden, and so does what others say.")
+        parts.title("Review", "You see one row at a time. What was recorded stays hidden, and so does what others say.")
         place = ui.element("div").classes("stack")
         begun = {"review": False}
 
@@ -36,25 +36,17 @@ def show(studio: Studio, name: str) -> None:
                 Review(Audit(studio.project), checked_name(name)).show()
 
         with place:
-            soft("No rows are drawn yet. They appear here as soon as they are.")
+            parts.soft("No rows are drawn yet. They appear here as soon as they are.")
         try:
             begin()
         except P4FError as error:
-            box(str(error), "bad")
-        ui.timer(NEW_ROWS, guarded(begin))
-    ended("Ask who sent you the link for a new one. What you have answered is kept.")
+            parts.box(str(error), "bad")
+        ui.timer(NEW_ROWS, parts.guarded(begin))
+    parts.ended("Ask who sent you the link for a new one. What you have answered is kept.")
 
 
 class Review:
-    """The rows of one reviewer.
-
-    Parameters
-    ----------
-    audit
-        The drawn rows.
-    reviewer
-        The name under which answers are kept.
-    """
+    """The rows of one reviewer."""
 
     def __init__(self, audit: Audit, reviewer: str) -> None:
         self.audit, self.reviewer = audit, reviewer
@@ -63,7 +55,7 @@ class Review:
     def show(self) -> None:
         """Show the first row without an answer."""
         self.card()
-        ui.keyboard(on_key=guarded(self._key), repeating=False, ignore=["input", "select", "textarea"])
+        ui.keyboard(on_key=parts.guarded(self._key), repeating=False, ignore=["input", "select", "textarea"])
         ui.timer(NEW_ROWS, self._look)
 
     @ui.refreshable_method
@@ -74,12 +66,12 @@ class Review:
         done = len(set(self.audit.reviews.of(self.reviewer)) & set(numbers))
         ui.linear_progress(done / max(len(numbers), 1), show_value=False).props('aria-label="rows answered"')
         with ui.element("div").props("aria-live=polite"):
-            soft(f"{done} of {len(numbers)} rows")
+            parts.soft(f"{done} of {len(numbers)} rows")
         if number is None:
-            box("All rows are answered. If more are needed, they appear here.", "good")
+            parts.box("All rows are answered. If more are needed, they appear here.", "good")
         else:
             with ui.element("div").classes("row-card"):
-                text("b", f"Row {number}")
+                parts.text("b", f"Row {number}")
                 cells(self.audit, number)
             self.note = ui.input("Note, if there is something to say", value=self.taken_back)
             self.note.props("outlined dense").style("width: 100%").on("keydown.enter", self.note_done)
@@ -91,11 +83,11 @@ class Review:
                 self._button("Skip", "s", "flat")
                 self._button("Note", "n", "flat")
             self._button("Undo", "u", "flat")
-        soft("Every answer is on the disk before the next row is shown.")
+        parts.soft("Every answer is on the disk before the next row is shown.")
 
     def _button(self, name: str, key: str, look: str) -> None:
-        with ui.button(name, on_click=guarded(lambda: self.act(key))).props(f"{look} no-caps data-key={key}"):
-            text("kbd", key).props("aria-hidden=true")
+        with parts.button(name, lambda: self.act(key), look, f"data-key={key}"):
+            parts.text("kbd", key).props("aria-hidden=true")
 
     def note_done(self) -> None:
         """From here on, keys are answers again."""
@@ -132,52 +124,43 @@ class Review:
 
 def ask_name(begin: Callable[[str], None], suggested: str = "") -> None:
     """Ask who reviews."""
-    heading("Who reviews?")
-    soft("What was recorded stays hidden, and so does what others say.")
+    parts.heading("Who reviews?")
+    parts.soft("What was recorded stays hidden, and so does what others say.")
     name = ui.input("Your name", value=suggested).props("outlined dense").style("max-width: 18rem")
 
     def given() -> None:
         name.run_method("blur")  # from here on, keys are answers
         begin(checked_name(name.value or ""))
 
-    name.on("keydown.enter", guarded(given))
-    ui.button("Begin", on_click=guarded(given)).props("unelevated no-caps").classes("self-start")
+    name.on("keydown.enter", parts.guarded(given))
+    parts.button("Begin", given, "unelevated")
 
 
 def cells(audit: Audit, number: int) -> None:
     """What may be seen of a row."""
     with ui.element("dl"):
         for name, value in audit.shown(number).items():
-            text("dt", name)
-            text("dd", value)
+            parts.text("dt", name)
+            parts.text("dd", value)
 
 
 class Reviewers:
-    """All reviewers of an audit, for who answers for it.
-
-    Parameters
-    ----------
-    studio
-        Knows the addresses of reviewers' pages.
-    audit
-        The drawn rows.
-    """
+    """All reviewers of an audit, for who answers for it."""
 
     def __init__(self, studio: Studio, audit: Audit) -> None:
         self.studio, self.audit, self.seen = studio, audit, -1
 
     def show(self) -> None:
         """Lay it out, and follow what reviewers say."""
-        heading("Reviewers")
-        soft(
+        parts.heading("Reviewers")
+        parts.soft(
             "Let somebody else look at the same rows: two people who do not know each other's answers show how far "
             "such judgements can be trusted. A link opens the rows and nothing else; it is good until p4f studio ends."
         )
         with ui.element("div").classes("keys"):
             name = ui.input("Name of a reviewer").props("outlined dense").style("width: 18rem")
-            invite = guarded(lambda: self._invite(name))
-            name.on("keydown.enter", invite)
-            ui.button("Make a link", on_click=invite).props("outline no-caps")
+            name.on("keydown.enter", parts.guarded(lambda: self._invite(name)))
+            parts.button("Make a link", lambda: self._invite(name))
         self._links()
         self._people()
         self._conflicts()
@@ -196,10 +179,10 @@ class Reviewers:
         for name in self.studio.invited:
             link = self.studio.link(name)
             with ui.element("div").classes("person"):
-                text("b", name)
+                parts.text("b", name)
                 field = ui.input(value=link).props("outlined dense readonly").classes("link")
                 field.props["aria-label"] = f"link for {name}"
-                copy = ui.button("Copy", on_click=lambda link=link: ui.clipboard.write(link)).props("flat no-caps")
+                copy = parts.button("Copy", lambda link=link: ui.clipboard.write(link), "flat")
                 copy.props["aria-label"] = f"copy the link for {name}"
 
     @ui.refreshable_method
@@ -207,9 +190,9 @@ class Reviewers:
         reviews = self.audit.reviews
         counts = [f"{name} {len(reviews.of(name))}" for name in reviews.reviewers()]
         if counts:
-            text("p", f"Answers so far: {', '.join(counts)}.")
+            parts.text("p", f"Answers so far: {', '.join(counts)}.")
         for both in reviews.agreements():
-            text("p", _agreement(both)).props("data-part=agreement")
+            parts.text("p", _agreement(both)).props("data-part=agreement")
 
     @ui.refreshable_method
     def _conflicts(self) -> None:
@@ -217,13 +200,13 @@ class Reviewers:
         if not conflicts:
             return
         settled = self.audit.reviews.settled()
-        heading("Conflicts")
+        parts.heading("Conflicts")
         mine = self.audit.reviews.of(self.audit.project.choices.reviewer)
         hidden = [row for row in conflicts if mine and row not in mine]
-        soft(f"{len(conflicts)} rows, {sum(row in settled for row in conflicts)} of them settled. Rows that are open "
-             "count for nothing.")  # fmt: skip
+        done = sum(row in settled for row in conflicts)
+        parts.soft(f"{len(conflicts)} rows, {done} of them settled. Rows that are open count for nothing.")
         if hidden:
-            soft(f"{len(hidden)} of them are shown once you have answered them yourself.")
+            parts.soft(f"{len(hidden)} of them are shown once you have answered them yourself.")
         with ui.element("div").classes("cards wide"):
             for row, answers in conflicts.items():
                 if row not in hidden:
@@ -231,19 +214,17 @@ class Reviewers:
 
     def _conflict(self, row: int, answers: list[Answer], settled: str | None) -> None:
         with ui.element("div").classes("card row-card").props(f"data-conflict={row}"):
-            text("b", f"Row {row}")
+            parts.text("b", f"Row {row}")
             cells(self.audit, row)
             for answer in answers:
-                text("span", f"{answer.reviewer} says {answer.label}{f': {answer.note}' if answer.note else ''}")
+                parts.text("span", f"{answer.reviewer} says {answer.label}{f': {answer.note}' if answer.note else ''}")
             with ui.element("div").classes("keys"):
                 for label in self.audit.labels:
                     look = "unelevated" if label == settled else "outline"
-                    button = ui.button(f"It is {label}", on_click=guarded(lambda label=label: self._settle(row, label)))
-                    button.props(f"{look} no-caps aria-pressed={str(label == settled).lower()}")
+                    pressed = f"aria-pressed={str(label == settled).lower()}"
+                    parts.button(f"It is {label}", lambda label=label: self._settle(row, label), look, pressed)
                 if settled is not None:
-                    ui.button("Open again", on_click=guarded(lambda: self._settle(row, None))).props(
-                        "flat dense no-caps"
-                    )
+                    parts.button("Open again", lambda: self._settle(row, None), "flat dense")
 
     def _settle(self, row: int, label: str | None) -> None:
         self.audit.reviews.settle(row, label, self.audit.project.choices.reviewer or "owner")

@@ -11,23 +11,7 @@ import pandas as pd
 from nicegui import events, ui
 
 from problog4fairness.app.report import Markup, plain, tag
-from problog4fairness.app.studio import tasks
-from problog4fairness.app.studio.parts import (
-    INK,
-    axis,
-    belief_is_known,
-    box,
-    chart,
-    colour,
-    heading,
-    lead,
-    long_work,
-    same,
-    soft,
-    table,
-    text,
-    title,
-)
+from problog4fairness.app.studio import parts, tasks
 from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import MODEL, MOVES, PEOPLE
 from problog4fairness.app.studio.screens import compare, queue
@@ -45,10 +29,10 @@ BINS = 20
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title(
+    parts.title(
         "Compare and stress", "Is the belief worth it, what would tip the verdict, and whom should one look at again?"
     )
-    if not belief_is_known(studio, go):
+    if not parts.belief_is_known(studio, go):
         return
     with ui.tabs().props('no-caps align=left dense aria-label="Parts of this screen"') as tabs:
         names = {"compare": "Compare", "whatif": "What if?", "queue": "Rows for review"}
@@ -66,15 +50,15 @@ def show(studio: Studio, go: Go) -> None:
 
 def _has_model(studio: Studio, go: Go) -> bool:
     if not studio.project.has(MODEL):
-        lead("There is no model yet: what it says is what is asked about here.", "To the training", "train", go)
+        parts.lead("There is no model yet: what it says is what is asked about here.", "To the training", "train", go)
         return False
     return True
 
 
 def _what_if(studio: Studio) -> None:
-    long_work(studio, "stress", "Draw beliefs and fit them", tasks.stress, partial(_result, studio), teach=TEACH)
+    parts.long_work(studio, "stress", "Draw beliefs and fit them", tasks.stress, partial(_result, studio), teach=TEACH)
     table = shlex.quote(studio.project.choices.table or "")
-    same(
+    parts.same(
         f"p4f uncertainty {MODEL} {table} -o {PEOPLE}\np4f bounds {MODEL} {table}",
         "clf.uncertainty(X, y, sensitive_features=groups, fair=fair)\n"
         "clf.bounds(X, y, sensitive_features=groups, fair=fair)\n"
@@ -86,31 +70,29 @@ def _what_if(studio: Studio) -> None:
 def _result(studio: Studio, job: Work) -> None:
     result = job.result
     if not studio.project.has(PEOPLE) or not (result["problem"] or studio.project.has(MOVES)):
-        soft("The files of the last time are gone; do it again.")
+        parts.soft("The files of the last time are gone; do it again.")
         return
     if result["rows"] < result["of"]:
-        soft(f"Fitted on {count(result['rows'])} of {count(result['of'])} rows, drawn at random.")
+        parts.soft(f"Fitted on {count(result['rows'])} of {count(result['of'])} rows, drawn at random.")
     if result["problem"]:
-        box(f"There are no sliders: {result['problem']}")
+        parts.box(f"There are no sliders: {result['problem']}")
     else:
         Sliders(studio, result).show()
-    heading("Stable and uncertain decisions")
+    parts.heading("Stable and uncertain decisions")
     with ui.element("div").classes("figures"):
         for name, number in result["people"].items():
-            with ui.element("div").classes("figure"):
-                text("b", f"{number:,}").props(f"data-number={name}")
-                text("span", f"decisions are {name}", "soft")
+            parts.figure(f"decisions are {name}", f"{number:,}", name)
     people = studio.read(PEOPLE, pd.read_csv)
-    chart(_histogram(people), "people by their fair probability, stable and uncertain", "13rem")
-    heading("What would close the gap?")
+    parts.chart(_histogram(people), "people by their fair probability, stable and uncertain", "13rem")
+    parts.heading("What would close the gap?")
     for line in result["bounds"]:
-        text("p", line)
-    heading("Uncertainty")
+        parts.text("p", line)
+    parts.heading("Uncertainty")
     with ui.element("div").classes("bands"):
         for row in result["summary"]:
             _band(row)
     for line in result["uncertainty"][len(result["summary"]) :]:
-        soft(line)
+        parts.soft(line)
 
 
 def _histogram(people: pd.DataFrame) -> dict[str, Any]:
@@ -120,15 +102,17 @@ def _histogram(people: pd.DataFrame) -> dict[str, Any]:
     for name, painted in (("stable", "#0072B2"), ("uncertain", "#E69F00")):
         chances = people.loc[people["decision"] == name, "fair_probability"]
         counts = np.histogram(chances, edges)[0].tolist()
-        paint = {"color": colour(painted)}
+        paint = {"color": parts.colour(painted)}
         series.append(
             {"type": "bar", "stack": "all", "name": name, "data": counts, "itemStyle": paint, "barCategoryGap": "8%"}
         )
     return {
         "grid": {"left": 64, "right": 16, "top": 34, "bottom": 40},
-        "legend": {"top": 0, "textStyle": {"color": INK}, "selectedMode": False},
-        "xAxis": axis("fair probability", type="category", data=[f"{edge:.0%}" for edge in edges[:-1]], nameGap=26),
-        "yAxis": axis("people", nameGap=46),
+        "legend": {"top": 0, "textStyle": {"color": parts.INK}, "selectedMode": False},
+        "xAxis": parts.axis(
+            "fair probability", type="category", data=[f"{edge:.0%}" for edge in edges[:-1]], nameGap=26
+        ),
+        "yAxis": parts.axis("people", nameGap=46),
         "series": series,
     }
 
@@ -138,14 +122,12 @@ def _band(row: dict[str, object]) -> None:
     signed = row["quantity"] == "disparity"
 
     def place(number: float) -> float:
-        return 100 * min(max((number + 1) / 2 if signed else number, 0), 1)
+        return min(max((number + 1) / 2 if signed else number, 0), 1)
 
     where = f", {row['group']}" if row["group"] else ""
-    text("span", f"{row['quantity']}{where}")
-    text("span", f"{value:.3f} ({low:.3f} to {high:.3f})", "soft")
-    with ui.element("div").classes("interval"):
-        ui.element("i").style(f"left: {place(low):.1f}%; right: {100 - place(high):.1f}%")
-        ui.element("b").style(f"left: {place(value):.1f}%")
+    parts.text("span", f"{row['quantity']}{where}")
+    parts.text("span", f"{value:.3f} ({low:.3f} to {high:.3f})", "soft")
+    parts.interval(place(low), place(high), place(value))
 
 
 # Seconds between two moves that are sent while a slider is dragged.
@@ -160,15 +142,7 @@ NOWHERE = (
 
 
 class Sliders:
-    """All sliders, and what they move.
-
-    Parameters
-    ----------
-    studio
-        The project, with its moves.
-    found
-        The result of :func:`.tasks.stress`.
-    """
+    """All sliders, and what they move, from the result of :func:`.tasks.stress`."""
 
     def __init__(self, studio: Studio, result: dict[str, Any]) -> None:
         self._studio, self._found = studio, result
@@ -180,43 +154,38 @@ class Sliders:
     def show(self) -> None:
         """Show them."""
         answer = self._moves.at()
+        figures = {"disparity": f"disparity in points; the model: {_points(answer.disparity)}"}
+        if answer.accuracy is not None:
+            figures["accuracy"] = f"right on audited rows; the model: {percent(answer.accuracy)}"
+        figures |= {"changed": "decisions change", "stable": "of them were stable"}
         with ui.element("div").classes("figures sticky").props("role=status aria-live=polite data-part=numbers"):
-            self._figure("disparity", f"disparity in points; the model: {_points(answer.disparity)}")
-            if answer.accuracy is not None:
-                self._figure("accuracy", f"right on audited rows; the model: {percent(answer.accuracy)}")
-            self._figure("changed", "decisions change")
-            self._figure("stable", "of them were stable")
-        self._told["outside"] = text("p", "", "soft").props("role=status")
-        soft("Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded what the "
-             "audit leaves open.")  # fmt: skip
+            self._told |= {name: parts.figure(words, name=name) for name, words in figures.items()}
+        self._told["outside"] = parts.text("p", "", "soft").props("role=status")
+        parts.soft(
+            "Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded what the "
+            "audit leaves open."
+        )
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack parts"):
                 for number, name in enumerate(self._moves.names):
                     self._slider(number, name)
-                ui.button("Back to the belief", on_click=self._reset).props("outline no-caps data-do=reset").classes(
-                    "self-start"
-                )
+                parts.button("Back to the belief", self._reset, "outline", "data-do=reset")
             with ui.element("div").classes("stack parts"):
-                heading("Who is affected")
+                parts.heading("Who is affected")
                 self._groups()
                 self._rows = ui.refreshable(self._affected)
                 self._rows()
-        soft(self._moves.words()).props("data-part=origin")
+        parts.soft(self._moves.words()).props("data-part=origin")
         self._tell(answer)
-
-    def _figure(self, key: str, words: str) -> None:
-        with ui.element("div").classes("figure"):
-            self._told[key] = text("b", "").props(f"data-number={key}")
-            text("span", words, "soft")
 
     def _slider(self, number: int, name: str) -> None:
         moves = self._moves
         low, high = moves.ranges[number]
         with ui.element("label").classes("slider"):
             with ui.element("div").classes("ends"):
-                text("b", name)
-                self._told[name] = text("b", percent(moves.values[number]))
-            text("span", moves.meanings[number], "soft")
+                parts.text("b", name)
+                self._told[name] = parts.text("b", percent(moves.values[number]))
+            parts.text("span", moves.meanings[number], "soft")
             strip = ui.html(self._strip(name), sanitize=False)
             self._told[f"{name} strip"] = strip
             step = max((high - low) / STEPS, 1e-6)
@@ -229,7 +198,7 @@ class Sliders:
             value = "(e) => emit(Number(e.target.value))"
             bar.on("input", lambda event: self._move(name, event), js_handler=value, throttle=PAUSE)
             bar.on("change", lambda event: self._rest(name, event), js_handler=value)
-            text("span", self._known(number, name), "soft")
+            parts.text("span", self._known(number, name), "soft")
 
     def _known(self, number: int, name: str) -> str:
         """What is known of a parameter, and where the gap would close."""
@@ -284,23 +253,21 @@ class Sliders:
 
     def _groups(self) -> None:
         """Favourable decisions by group; the numbers are filled in by every move."""
-        with ui.element("div").classes("scroll"), ui.element("table").classes("plain").props("data-part=groups"):
-            with ui.element("thead"), ui.element("tr"):
-                for words in ("group", "favourable before", "now", "gained", "lost"):
-                    text("th", words).props("scope=col")
-            with ui.element("tbody"):
-                for group in self._moves.groups:
-                    with ui.element("tr"):
-                        text("th", group).props("scope=row")
-                        for name in ("before", "now", "gained", "lost"):
-                            self._told[group, name] = text("td", "")
+
+        def row(group: str) -> None:
+            parts.text("th", group).props("scope=row")
+            for name in ("before", "now", "gained", "lost"):
+                self._told[group, name] = parts.text("td", "")
+
+        rows = ([partial(row, group)] for group in self._moves.groups)
+        parts.grid(("group", "favourable before", "now", "gained", "lost"), rows, "groups")
 
     def _affected(self) -> None:
         """Some rows whose decision changes, those that move furthest first."""
         answer, numbers = self._moves.at(self._values), self._found["numbers"]
         changed = np.flatnonzero(self._changed(answer))
         if not len(changed):
-            soft("Nobody: move a slider.")
+            parts.soft("Nobody: move a slider.")
             return
         before = 1 / (1 + np.exp(-self._moves.log_odds[changed]))
         order = changed[np.argsort(-np.abs(answer.chance[changed] - before), kind="stable")][:SHOWN]
@@ -312,8 +279,8 @@ class Sliders:
         shown = pd.DataFrame({"row": [numbers[place] + 1 for place in known]})
         shown["now"] = [f"{answer.chance[place]:.0%}" for place in known]
         shown["was"] = ["uncertain" if self._uncertain[place] else "stable" for place in known]
-        soft("Those that move furthest:")
-        table(pd.concat([shown, rows.reset_index(drop=True)], axis=1))
+        parts.soft("Those that move furthest:")
+        parts.table(pd.concat([shown, rows.reset_index(drop=True)], axis=1))
 
     def _strip(self, name: str) -> Markup:
         """The disparity over the range of a parameter, with what the audit says shaded, and where it is 0."""
@@ -329,21 +296,21 @@ class Sliders:
             return float(3 + (height - 6) * (most - value) / max(most - least, 1e-9))
 
         line = " ".join(f"{x(v):.1f},{y(d):.1f}" for v, d in curve.itertuples(index=False))
-        parts = []
+        shapes = []
         start, end = self._found["intervals"].get(name, (None, None))
         if start is not None and end is not None:
             left, right = max(x(start), 0), min(x(end), width)
-            parts.append(
+            shapes.append(
                 tag("rect", x=f"{left:.1f}", y=0, width=f"{max(right - left, 0):.1f}", height=height, class_="known")
             )
-        parts.append(tag("line", x1=0, x2=width, y1=f"{y(0):.1f}", y2=f"{y(0):.1f}", class_="zero"))
-        parts.append(tag("polyline", points=line))
+        shapes.append(tag("line", x1=0, x2=width, y1=f"{y(0):.1f}", y2=f"{y(0):.1f}", class_="zero"))
+        shapes.append(tag("polyline", points=line))
         tip = self._found["tipping"].get(name)
         if tip is not None and low <= tip <= high:
-            parts.append(tag("line", x1=f"{x(tip):.1f}", x2=f"{x(tip):.1f}", y1=0, y2=height, class_="tip"))
+            shapes.append(tag("line", x1=f"{x(tip):.1f}", x2=f"{x(tip):.1f}", y1=0, y2=height, class_="tip"))
         first, last = (_points(curve["disparity"].iloc[place]) for place in (0, -1))
         box = {"viewBox": f"0 0 {width:.0f} {height:.0f}", "preserveAspectRatio": "none"}
-        return tag("svg", *parts, class_="strip", role="img", aria_label=f"disparity from {first} to {last}", **box)
+        return tag("svg", *shapes, class_="strip", role="img", aria_label=f"disparity from {first} to {last}", **box)
 
 
 def _uncertain(studio: Studio) -> Any:

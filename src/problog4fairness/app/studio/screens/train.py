@@ -7,21 +7,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio import tasks
-from problog4fairness.app.studio.parts import (
-    axis,
-    belief_is_known,
-    box,
-    chart,
-    colour,
-    guarded,
-    heading,
-    long_work,
-    progress,
-    same,
-    text,
-    title,
-)
+from problog4fairness.app.studio import parts, tasks
 from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF, MODEL
 from problog4fairness.app.studio.state import Go, Studio
@@ -49,8 +35,8 @@ HEIGHT = "14rem"
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Train", "A model learns the fair label: it must explain what was recorded through the belief.")
-    if not belief_is_known(studio, go):
+    parts.title("Train", "A model learns the fair label: it must explain what was recorded through the belief.")
+    if not parts.belief_is_known(studio, go):
         return
     project = studio.project
 
@@ -61,28 +47,28 @@ def show(studio: Studio, go: Go) -> None:
     learners = ui.radio(
         {name: f"{name}: {about}" for name, about in ABOUT.items()},
         value=project.choices.learner,
-        on_change=guarded(lambda event: choose("learner", event)),
+        on_change=parts.guarded(lambda event: choose("learner", event)),
     )
     learners.props('aria-label="What learns"')
     uses = ui.radio(
         GROUP_USE,
         value=project.choices.use_sensitive,
-        on_change=guarded(lambda event: choose("use_sensitive", event)),
+        on_change=parts.guarded(lambda event: choose("use_sensitive", event)),
     )
     uses.props('aria-label="Whether the model uses the group"')
 
     def more() -> None:
         if project.has(MODEL):
-            ui.button("Compare and stress it", on_click=lambda: go("stress")).props("outline no-caps")
-            ui.button("To the report", on_click=lambda: go("report")).props("outline no-caps")
+            parts.button("Compare and stress it", lambda: go("stress"))
+            parts.button("To the report", lambda: go("report"))
 
-    long_work(studio, "train", "Train", tasks.train, _done, running=_running, more=more, teach=TEACH)
+    parts.long_work(studio, "train", "Train", tasks.train, _done, running=_running, more=more, teach=TEACH)
 
     @ui.refreshable
     def command() -> None:
         choices = project.choices
         fair = ", fair=fair" if project.is_audited else ""
-        same(
+        parts.same(
             project.command("train", choices.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
             f"clf = p4f.DebiasedClassifier(belief, {choices.learner!r}, use_sensitive={choices.uses_group!r}, "
             f"random_state={choices.seed})\n"
@@ -93,8 +79,8 @@ def show(studio: Studio, go: Go) -> None:
 
 
 def _running(job: Work) -> Callable[[], None]:
-    bar = progress(job)
-    drawn = chart(_curve({}, "seconds"), "how likely the recorded rows are, so far", HEIGHT)
+    bar = parts.progress(job)
+    drawn = parts.chart(_curve({}, "seconds"), "how likely the recorded rows are, so far", HEIGHT)
     drawn.props("data-part=curve")
 
     def update() -> None:
@@ -114,17 +100,17 @@ def _running(job: Work) -> Callable[[], None]:
 
 def _done(job: Work) -> None:
     done = job.result
-    heading("The model")
+    parts.heading("The model")
     taught = f", {done['audited']} of them audited" if done["audited"] else ""
     left_out = f"; {done['left_out']:,} left out for lack of a label or a group" if done["left_out"] else ""
-    text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
+    parts.text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
     for line in done["words"]:
-        text("p", line)
-    box(done["concerns"] or "It learned: nothing that is looked at speaks against it.", _kind(done)).props(
+        parts.text("p", line)
+    parts.box(done["concerns"] or "It learned: nothing that is looked at speaks against it.", _kind(done)).props(
         "data-part=learned"
     )
     if done["history"]:
-        chart(_curve(done["history"], "step"), "how likely the recorded rows became while it learned", HEIGHT)
+        parts.chart(_curve(done["history"], "step"), "how likely the recorded rows became while it learned", HEIGHT)
 
 
 def _kind(done: dict[str, Any]) -> str:
@@ -140,15 +126,15 @@ def _curve(curves: dict[str, Any], unit: str) -> dict[str, Any]:
             "data": points,
             "showSymbol": len(points) < 3,
             "symbolSize": 5,
-            "lineStyle": {"color": colour(COLOURS[number % len(COLOURS)]), "width": 2},
-            "itemStyle": {"color": colour(COLOURS[number % len(COLOURS)])},
+            "lineStyle": {"color": parts.colour(COLOURS[number % len(COLOURS)]), "width": 2},
+            "itemStyle": {"color": parts.colour(COLOURS[number % len(COLOURS)])},
         }
         for number, (name, points) in enumerate(curves.items())
     ]
     return {
         "grid": {"left": 64, "right": 16, "top": 34, "bottom": 40},
         "legend": {"show": len(lines) > 1, "top": 0, "type": "scroll", "textStyle": {"color": "var(--ink)"}},
-        "xAxis": axis(unit, nameGap=26, scale=False),
-        "yAxis": axis("-log likelihood", nameGap=46),
+        "xAxis": parts.axis(unit, nameGap=26, scale=False),
+        "yAxis": parts.axis("-log likelihood", nameGap=46),
         "series": lines,
     }

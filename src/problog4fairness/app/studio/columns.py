@@ -21,18 +21,8 @@ NAMED = 3
 class Column:
     """A column at a glance.
 
-    Attributes
-    ----------
-    name
-        Its name.
-    values
-        How many different values it has.
-    missing
-        How many rows lack one.
-    bars
-        Heights between 0 and 1: of equal parts of its range, or of its most frequent values; none for many texts.
-    about
-        What the bars are about: the range, or the most frequent values.
+    ``bars`` are heights between 0 and 1, of equal parts of its range or of its most frequent values; there are none of
+    many texts. ``about`` says which these are.
     """
 
     name: str

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.app.studio.facts import BARS, cell, columns_of
+from problog4fairness.app.studio.columns import BARS, cell, columns_of
 
 
 def test_each_kind_of_column_says_what_it_is_about():
