@@ -9,7 +9,7 @@ import pytest
 
 from problog4fairness.data.labels import is_unfavourable, label_codes
 from problog4fairness.data.problems import FileNote, FileWarning, TableError
-from problog4fairness.data.roles import check_column, find_roles
+from problog4fairness.data.roles import Roles, check_column, find_roles, known_levels
 
 PAIRS = [
     (0, 1),
@@ -218,15 +218,16 @@ def test_what_is_favourable_may_be_said_of_either_label():
 
 
 def test_known_groups_must_be_those_of_the_data():
+    data = frame(group=("M", "F"))
     with pytest.raises(
         TableError, match=r"the value 'F', which the belief does not know \(2 rows; it knows 'M', 'X'\)"
     ):
-        quiet(frame(group=("M", "F")), levels=("M", "X"))
+        known_levels(data, "area", ("M", "X"))
     with pytest.raises(TableError, match=r"has the values 'F', 'M', the belief knows 0, 1; .* by group=\.\.\."):
-        quiet(frame(group=("M", "F")), levels=(0, 1))
+        known_levels(data, "area", (0, 1))
     with pytest.raises(TableError, match="no row has area = X, a group that the belief is about"):
-        quiet(frame(group=("M", "F")), levels=("M", "F", "X"))
-    roles = quiet(frame(group=("M", "F")), levels=("F", "M"))
+        known_levels(data, "area", ("M", "F", "X"))
+    roles = Roles("granted", "area", labels=(0, 1), levels=known_levels(data, "area", ("F", "M")))
     assert roles.group == "M"
     with pytest.raises(TableError, match="has the value 'D', which is not among 'F', 'M'"):
         roles.clean(frame(group=("M", "D")))

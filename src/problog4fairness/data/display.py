@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+# Of figures in files.
+DPI = 160
+
 
 def inline_figure(figure: Figure, alternative: str) -> str:
     """A figure as an image inside HTML, which needs no other file, and its words for those who cannot see it."""
@@ -28,13 +31,13 @@ def inline_figure(figure: Figure, alternative: str) -> str:
     return f'<img style="max-width:100%" alt="{text}" src="data:image/png;base64,{content}">'
 
 
-def write_figure(figure: Figure, path: str | PathLike[str], dpi: int = 160) -> None:
+def write_figure(figure: Figure, path: str | PathLike[str]) -> None:
     """Write a figure to a file whose name says what it is (.png, .pdf, .svg), whole or not at all."""
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in figure.canvas.get_supported_filetypes():
         raise TableError(f"{path}: a figure is written to .png, .pdf or .svg")
     file = io.BytesIO()
-    figure.savefig(file, format=kind, dpi=dpi)
+    figure.savefig(file, format=kind, dpi=DPI)
     write_atomically(path, file.getvalue())
 
 

@@ -34,15 +34,15 @@ def positions(
         if not data[identifier].is_unique:
             raise P4FError(f"{identifier!r} does not identify rows: values of it occur twice in the data")
         return pd.Index(data[identifier]).get_indexer(pd.Index(audit[identifier])).astype(np.int64), True
-    asked = [(data.index, audit.index)]
+    indices = [(data.index, audit.index)]
     if row is not None and row in audit.columns and row not in data.columns:
         # The rows of a file are numbered from 1.
         first = pd.RangeIndex(1, len(data) + 1)
-        asked = [(data.index, pd.Index(audit[row])), (first, pd.Index(audit[row])), *asked]
-    for labels, wanted in asked:
-        if max(labels.nlevels, wanted.nlevels) > 1 or not labels.is_unique or not wanted.is_unique:
+        indices = [(data.index, pd.Index(audit[row])), (first, pd.Index(audit[row])), *indices]
+    for labels, audited in indices:
+        if max(labels.nlevels, audited.nlevels) > 1 or not labels.is_unique or not audited.is_unique:
             continue
-        places = labels.get_indexer(wanted)
+        places = labels.get_indexer(audited)
         # Rows numbered from 0 say nothing, unless what stands in them agrees.
         if (places >= 0).all() and shared and _equal(data[shared].iloc[places], audit[shared]):
             return places.astype(np.int64), True
@@ -59,10 +59,10 @@ def _equal_rows(data: pd.DataFrame, audit: pd.DataFrame, shared: list[str]) -> C
     for name in shared:
         candidate &= data[name].isin(audit[name]).to_numpy()
     rows = np.flatnonzero(candidate)
-    codes = _kinds(data[shared].iloc[rows], audit[shared])
-    places = {key: int(row) for key, row in zip(occurrences(codes[: len(rows)]), rows, strict=True)}
-    wanted = occurrences(codes[len(rows) :])
-    return np.array([places.get(key, -1) for key in wanted], dtype=np.int64)
+    both = pd.concat([part.astype(object) for part in (data[shared].iloc[rows], audit[shared])], ignore_index=True)
+    codes = row_kinds(both)
+    row_of = {key: int(row) for key, row in zip(occurrences(codes[: len(rows)]), rows, strict=True)}
+    return np.array([row_of.get(key, -1) for key in occurrences(codes[len(rows) :])], dtype=np.int64)
 
 
 def _equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
@@ -72,12 +72,6 @@ def _equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
         if not ((one == other) | (pd.isna(one) & pd.isna(other))).all():
             return False
     return True
-
-
-def _kinds(*parts: pd.DataFrame) -> Codes:
-    """A number for each row of all parts; equal rows have the same one."""
-    rows = pd.concat([part.astype(object).where(part.notna(), None) for part in parts], ignore_index=True)
-    return row_kinds(rows)
 
 
 def occurrences(codes: Codes) -> list[tuple[int, int]]:
@@ -93,9 +87,9 @@ def _refuse_doubtful(data: pd.DataFrame, audit: pd.DataFrame, places: Codes, fai
     lacking = [name for name in needed if name not in audit.columns and not data[name].is_unique]
     if not lacking or not (places >= 0).any():
         return
-    codes = _kinds(data[[name for name in audit.columns if name in data.columns and name != fair]])
-    asked = np.isin(codes, codes[places[places >= 0]])
-    kinds = data.loc[asked, lacking].groupby(codes[asked]).nunique(dropna=False)
+    codes = row_kinds(data[[name for name in audit.columns if name in data.columns and name != fair]])
+    audited = np.isin(codes, codes[places[places >= 0]])
+    kinds = data.loc[audited, lacking].groupby(codes[audited]).nunique(dropna=False)
     different = kinds.gt(1).any()
     if different.any():
         raise P4FError(

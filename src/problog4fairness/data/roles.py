@@ -106,7 +106,6 @@ def find_roles(
     fair: str | None = None,
     favourable: object = None,
     group: object = None,
-    levels: Sequence[Value] | None = None,
 ) -> Roles:
     """Find out which value means what.
 
@@ -125,8 +124,6 @@ def find_roles(
         The favourable label, or a text that means it: ``1``, ``1.0``, ``True``, ``yes``.
     group
         The sensitive group, or a text that means it; of more than two, it is compared with all others as one.
-    levels
-        The groups, where they are known already: those that a belief was estimated for. All of them must occur.
 
     Examples
     --------
@@ -146,8 +143,7 @@ def find_roles(
         raise TableError(f"the recorded label, the fair label and the sensitive variable are {listed(names)}; "
                          "each must be a column of its own")  # fmt: skip
     labels, fair_labels = find_labels(frame, recorded, fair, favourable)
-    levels = find_levels(frame, sensitive, group) if levels is None else known_levels(frame, sensitive, levels)
-    return Roles(recorded, sensitive, fair, labels, tuple(levels), fair_labels)
+    return Roles(recorded, sensitive, fair, labels, find_levels(frame, sensitive, group), fair_labels)
 
 
 def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> None:
@@ -166,7 +162,7 @@ def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> No
     )
 
 
-def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tuple[Value, ...]:
+def find_levels(frame: pd.DataFrame, sensitive: str, group: object) -> tuple[Value, ...]:
     """The groups of a sensitive column, the sensitive one of two last; ``group`` as in :func:`find_roles`."""
     values = values_of(frame[sensitive])
     usual = conventional(values)

@@ -66,15 +66,13 @@ def listening(listener: Listener) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
-def is_shown(progress: bool | None) -> bool:
-    """Whether a bar is drawn: where it is asked for, or by default on a terminal; not where somebody listens."""
-    return _LISTENER.get() is None and (_on_terminal() if progress is None else progress)
-
-
 @contextmanager
 def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "epoch") -> Iterator[Bar]:
-    """A bar over so much work of fits with so many epochs at most, each called a ``unit``; see :func:`is_shown`."""
-    if not is_shown(progress):
+    """A bar over so much work of fits with so many epochs at most, each called a ``unit``.
+
+    It is drawn where it is asked for, or by default on a terminal; not where somebody listens.
+    """
+    if _LISTENER.get() is not None or not (_on_terminal() if progress is None else progress):
         yield Bar(_LISTENER.get(), work)
         return
     from rich.console import Console

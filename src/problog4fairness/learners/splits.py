@@ -15,6 +15,8 @@ from problog4fairness.learners.base import Task
 
 # Rows with equal inputs are copies where there are so many different ones at least, and so many of each at most.
 LEAST_KINDS, MOST_COPIES = 100, 20
+# Rows that an error names.
+LISTED = 5
 # Many fits share an observation.
 _KINDS: WeakKeyDictionary[Observation, Tensor | None] = WeakKeyDictionary()
 
@@ -105,10 +107,10 @@ def check_weights(weights: Tensor | None, total: int) -> None:
         raise TrainingError(f"{row_list(wrong)}: a weight of {weights[wrong[0]].item():g} is not 0 or more")
 
 
-def row_list(rows: Tensor, at_most: int = 5) -> str:
+def row_list(rows: Tensor) -> str:
     """``row 7``, ``rows 3, 7``, or ``rows 0, 1, 2, 3, 4 and 12 more``."""
-    listed = ", ".join(str(row) for row in rows[:at_most].tolist())
-    more = f" and {len(rows) - at_most} more" if len(rows) > at_most else ""
+    listed = ", ".join(str(row) for row in rows[:LISTED].tolist())
+    more = f" and {len(rows) - LISTED} more" if len(rows) > LISTED else ""
     return f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
 
 

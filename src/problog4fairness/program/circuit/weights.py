@@ -194,8 +194,6 @@ def variable_rows(data: CircuitData, given: Sequence[Given], which: Iterable[int
 
 
 class _Variables:
-    """Computes the rows of variables."""
-
     def __init__(self, data: CircuitData, given: Sequence[Given], log_space: bool) -> None:
         self._data, self._given, self._log_space = data, given, log_space
         self._like = given[0].value if given else torch.empty((), dtype=torch.float64)
