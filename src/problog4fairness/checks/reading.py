@@ -64,18 +64,9 @@ def read_case(
     pairs = {recorded: fair} if isinstance(fair, str) else dict(fair or {})
     fair = pairs.pop(recorded, None)
     whole, audited_features = _joined(belief, frame, audited, recorded, fair, pairs, drop)
-    needed = [name for name in belief.columns.context if name not in belief.columns.others]
     days = [] if when is None else [when]
-    for name, role, argument in (
-        (recorded, "recorded label", "recorded"),
-        *((name, "sensitive variable", "sensitive") for name in belief.columns.sensitive if name in needed),
-        *((column, "belief", "belief") for column in belief.columns.others),
-        *((name, "day", "when") for name in days),
-    ):
-        check_column(whole, name, role, argument)
-    complete = [*needed, *(name for name in belief.columns.withheld if name in belief.columns.all)]
-    complete = complete if belief.record.gaps else [recorded, *complete]
-    kept = np.flatnonzero(whole[complete].notna().all(axis=1))
+    for name in days:
+        check_column(whole, name, "day", "when")
     unused = [*drop, *days, *(name for name in pairs.values() if name in whole.columns)]
     with warnings.catch_warnings():
         # Which of 0 and 1 is favourable needs no word here.
@@ -90,6 +81,7 @@ def read_case(
             drop=unused,
             features=features,
         )
+    kept = given.places
     rows = _rows(belief, given, recorded, whole.iloc[kept], days)
     known = {name: values.iloc[kept].reset_index(drop=True) for name, values in audited_features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
