@@ -11,8 +11,8 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners.trees.arrays import Trees, trees_of
-from problog4fairness.learners.trees.boosted import Boosted, FittedBoosted
+from problog4fairness.learners.boosted import Boosted, FittedBoosted
+from problog4fairness.learners.trees import Trees, trees_of
 from tests.learners.contract import LABEL, LearnerContract, people, recorded, rows_of
 
 

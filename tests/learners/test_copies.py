@@ -9,9 +9,9 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.learners.base import Task
+from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.networks.network import Network
 from problog4fairness.learners.splits import kinds_of, random_parts, split
-from problog4fairness.learners.trees.boosted import Boosted
 
 
 def people(rows=600, copies=1, seed=0):

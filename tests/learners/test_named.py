@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.named import LEARNERS, Auto, learner_json, learner_of_json, named_learner
 from problog4fairness.learners.networks.network import Network
-from problog4fairness.learners.trees.boosted import Boosted
 from tests.learners.contract import LABEL, people, recorded
 
 

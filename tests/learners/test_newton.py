@@ -9,8 +9,8 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.data import Rows
 from problog4fairness.learners import linear
+from problog4fairness.learners.boosted import best_constant
 from problog4fairness.learners.objective import objective_of
-from problog4fairness.learners.trees.boosted import best_constant
 
 
 @pytest.mark.parametrize("seed", range(12))

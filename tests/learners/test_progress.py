@@ -12,9 +12,9 @@ from problog4fairness.beliefs import NoBias
 from problog4fairness.data import Rows
 from problog4fairness.learners import progress as progress_module
 from problog4fairness.learners.base import Task
+from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.em import Reweighted
 from problog4fairness.learners.progress import each, listening, progress_bar
-from problog4fairness.learners.trees.boosted import Boosted
 
 
 class Terminal(io.StringIO):

@@ -1,4 +1,5 @@
 from .base import Learner, Task, fit_tasks
+from .boosted import Boosted, FittedBoosted
 from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_trees, require_cluster
 from .em import FittedEstimator, LikelihoodWarning, Reweighted
 from .encoder import MISSING, make_encoder, slot_name
@@ -11,8 +12,7 @@ from .networks.network import FittedNetwork, Network
 from .networks.stack import MLP
 from .networks.training import Fit, Settings
 from .progress import Bar, listening, progress_bar
-from .trees.arrays import light
-from .trees.boosted import Boosted, FittedBoosted
+from .trees import light
 from .validation import Shape, require
 
 __all__ = [

@@ -19,10 +19,10 @@ import torch
 from problog4fairness.beliefs import Observation
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.boosted import Boosted, FittedBoosted, best_constant
 from problog4fairness.learners.encoder import Encoder, frequent, text_codes
 from problog4fairness.learners.objective import Objective, objective_of, objective_of_terms
-from problog4fairness.learners.trees.arrays import Trees, light
-from problog4fairness.learners.trees.boosted import Boosted, FittedBoosted, best_constant
+from problog4fairness.learners.trees import Trees, light
 from problog4fairness.program import AffineTerms
 
 KIND, WEIGHT = "kind", "weight of the row"

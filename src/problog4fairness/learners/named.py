@@ -15,13 +15,13 @@ from torch import Tensor
 
 from problog4fairness.errors import P4FError, TrainingError, UnknownNameError, among
 from problog4fairness.learners.base import Learner, Task
+from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.em import Reweighted
 from problog4fairness.learners.fitted import SPEEDUP, Fitted, FittedAround
 from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.networks.network import Network
 from problog4fairness.learners.splits import kinds_of, learning_rows, random_parts
-from problog4fairness.learners.trees.arrays import light
-from problog4fairness.learners.trees.boosted import Boosted
+from problog4fairness.learners.trees import light
 from problog4fairness.learners.validation import Number, check_seed, option, require
 
 CANDIDATES: dict[str, type[Learner]] = {"linear": Linear, "boosted": Boosted, "network": Network}

@@ -21,7 +21,7 @@ from problog4fairness.learners.linear import minimise
 from problog4fairness.learners.objective import Objective, objective_of
 from problog4fairness.learners.progress import Bar, each
 from problog4fairness.learners.splits import kinds_of, random_parts, split
-from problog4fairness.learners.trees.arrays import Trees, light, trees_of, trees_shapes
+from problog4fairness.learners.trees import Trees, light, trees_of, trees_shapes
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, Shape, option, require
 from problog4fairness.program import log_outcomes
 

@@ -1,1 +1,0 @@
-"""Boosted trees through an observation."""
