@@ -208,6 +208,20 @@ class BeliefContract:
         assert np.mean(covered) >= 0.85
 
     @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
+    def test_intervals_have_the_confidence_that_was_asked_for_and_keep_it(self):
+        audit, arguments = self.audit(self.bound(), 400, np.random.default_rng(0))
+        usual, short = (self.make().estimate(audit, **arguments, confidence=level) for level in (0.95, 0.8))
+        for wider, own in zip(usual.parameters, short.parameters, strict=True):
+            if own.rows is not None:
+                assert own.confidence == 0.8
+                assert own.value == pytest.approx(wider.value, abs=1e-6)
+                assert own.half_width <= wider.half_width
+                assert "80%" in own.remark
+                if own.at_boundary:
+                    assert own.used == pytest.approx(wider.used, rel=0.02)
+        assert read_belief(belief_text(short)) == short
+
+    @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
     def test_counted_rows_say_what_the_rows_say(self):
         rng = np.random.default_rng(0)
         audit, arguments = self.audit(self.bound(), 400, rng)

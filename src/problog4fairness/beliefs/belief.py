@@ -196,7 +196,7 @@ class Belief(Observing):
         for name in (recorded, fair):
             if name in self.columns.context:
                 raise P4FError(f"column {name!r} is a label of the audit; the bias cannot depend on it")
-        start = self._awaiting(prior)
+        start = self._awaiting(prior, confidence)
         rows, strata = audited_rows(start, audit, recorded, fair, favourable, drawn_from)
         if strata is not None and prior:
             raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")

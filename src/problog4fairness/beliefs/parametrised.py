@@ -117,11 +117,14 @@ class Parametrised(ABC):
         """Raise the error that names unknown parameters, if there are any."""
         check_known(self.parameters)
 
-    def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
-        """The belief whose parameters are estimated with priors."""
+    def _awaiting(self, prior: Mapping[str, Beta] | None, confidence: float) -> Self:
+        """The belief whose parameters are estimated with priors and intervals of this confidence."""
         known = checked_priors(prior, self.parameters)
         return self.with_parameters(
-            tuple(replace(parameter, prior=known.get(parameter.name)) for parameter in self.parameters)
+            tuple(
+                replace(parameter, prior=known.get(parameter.name), confidence=confidence)
+                for parameter in self.parameters
+            )
         )
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:

@@ -34,10 +34,10 @@ def is_uncertain(parameter: Parameter) -> bool:
 
 
 def _beta(parameter: Parameter) -> tuple[float, float] | None:
-    """The Beta posterior of a parameter given as many rows as its 95% interval is worth; None for a stated value."""
+    """The Beta posterior of a parameter given as many rows as its interval is worth; None for a stated value."""
     if parameter.value is None or parameter.low is None or parameter.high is None:
         return None
-    rows = max(equal_rows(parameter.value, parameter.low, parameter.high), 1e-3)
+    rows = max(equal_rows(parameter.value, parameter.low, parameter.high, parameter.confidence), 1e-3)
     if rows >= CERTAIN_ROWS:
         return None
     return parameter.value * rows + 0.5, (1 - parameter.value) * rows + 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import NamedTuple
 
 from problog4fairness.errors import P4FError, ProbabilityError
@@ -13,8 +14,6 @@ from problog4fairness.statistics.proportions import Beta, Estimate, required_sam
 
 # Jeffreys' prior: half a row for each thing that may happen.
 HALF = 0.5
-# The squared standard deviations of a 95% interval.
-Z_SQUARED = 1.96**2
 
 # The meaning of a parameter of somebody's own program.
 UNSAID = "as named in the program"
@@ -84,6 +83,8 @@ class Parameter:
         Where it was estimated together with others: its row of their information matrix, by name.
     bounds
         Between which its value lies.
+    confidence
+        Of its interval.
 
     Examples
     --------
@@ -104,6 +105,7 @@ class Parameter:
     prior: Beta | None = None
     information: tuple[tuple[str, float], ...] | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
+    confidence: float = 0.95
 
     def __post_init__(self) -> None:
         if self.value is None or (math.isfinite(self.value) and self.bounds[0] <= self.value <= self.bounds[1]):
@@ -147,7 +149,7 @@ class Parameter:
         beyond = self.high if self.value == 0 else None if self.low is None else 1 - self.low
         if beyond is None or not 0 < beyond < 1:
             return float(self.rows or 0)
-        return Z_SQUARED * (1 / beyond - 1)
+        return NormalDist().inv_cdf((1 + self.confidence) / 2) ** 2 * (1 / beyond - 1)
 
     @property
     def weight(self) -> str:
@@ -161,7 +163,8 @@ class Parameter:
             return "  " + comment(f"{self.meaning}: to be estimated")
         if self.low is None or self.high is None:
             return "  " + comment(f"{self.name}, {self.meaning}: stated")
-        text = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+        interval = f"{100 * self.confidence:g}% {self.low:.3f} to {self.high:.3f}"
+        text = f"{self.name}, {self.meaning}: {interval}, from {self.rows} rows"
         text += f", {self.source}" if self.source else ""
         text += f"; estimated as {self.value:g}, used as its posterior mean" if self.at_boundary else ""
         return "  " + comment(text)
@@ -182,7 +185,7 @@ class Parameter:
 
     def stated(self, value: float | None) -> Parameter:
         """The same parameter with a value that somebody states, or None to be estimated."""
-        return replace(self, value=value, low=None, high=None, rows=None, source=None, prior=None, information=None)
+        return Parameter(self.name, self.meaning, value, cell=self.cell, bounds=self.bounds)
 
     def renamed(self, names: Mapping[str, str]) -> Parameter:
         """The same parameter where the parameters of the belief have other names."""
@@ -190,25 +193,25 @@ class Parameter:
         known = None if known is None else tuple((names.get(name, name), value) for name, value in known)
         return replace(self, name=names[self.name], information=known)
 
-    def with_prior(self, prior: Beta, confidence: float = 0.95) -> Parameter:
+    def with_prior(self, prior: Beta) -> Parameter:
         """The same parameter with a prior, which alone says its value as long as no row does."""
         if not self.is_probability:
             raise P4FError(f"{self.name} is no probability, so that a Beta distribution cannot be its prior")
         if self.rows is None:
-            return replace(self, prior=prior).estimated(Estimate(math.nan, 0.0, 1.0, 0), confidence=confidence)
+            return replace(self, prior=prior).estimated(Estimate(math.nan, 0.0, 1.0, 0))
         if self.prior is not None or self.information is not None or self.source is not None:
             raise P4FError(f"{self.name} was not simply counted; give its prior to estimate(..., prior=...)")
         counted = Estimate(self.value or 0.0, self.low or 0.0, self.high or 1.0, self.rows)
-        return replace(self, prior=prior).estimated(counted, confidence=confidence)
+        return replace(self, prior=prior).estimated(counted)
 
-    def estimated(self, estimate: Estimate, source: str | None = None, confidence: float = 0.95) -> Parameter:
+    def estimated(self, estimate: Estimate, source: str | None = None) -> Parameter:
         """The same parameter with an estimate for its value; unknown where the estimate rests on no row and no prior.
 
         Counts and a prior are combined here; a ``source`` says that the estimate is made with the prior already.
         """
         if self.prior is not None and source is None:
             posterior = self.prior.after(estimate.value * estimate.rows if estimate.rows else 0.0, estimate.rows)
-            value, (low, high), source = posterior.mean, posterior.interval(confidence), f"prior {self.prior}"
+            value, (low, high), source = posterior.mean, posterior.interval(self.confidence), f"prior {self.prior}"
         elif estimate.rows == 0 and self.prior is None:
             return replace(self, value=None, low=0.0, high=1.0, rows=0, source=source)
         else:

@@ -164,6 +164,8 @@ def _json(parameter: Parameter) -> dict[str, Any]:
         plain["prior"] = [float(parameter.prior.a), float(parameter.prior.b)]
     if parameter.information is not None:
         plain["information"] = dict(parameter.information)
+    if parameter.confidence != 0.95:
+        plain["confidence"] = parameter.confidence
     return plain
 
 

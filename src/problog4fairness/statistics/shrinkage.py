@@ -118,17 +118,15 @@ def _quantile(upper: Floats, lower: Floats, chance: float) -> Floats:
     return np.asarray((low + high) / 2)
 
 
-def pooled(parameters: Sequence[Parameter], confidence: float = 0.95) -> tuple[Parameter, ...]:
+def pooled(parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
     """The parameters; those that rest on no row are as the others of their kind let expect, with wide intervals.
 
     Of one kind are the parameters of all groups about the same change of the label or of a feature.
     """
-    return tuple(
-        _pooled(parameter, parameters, confidence) if parameter.without_rows else parameter for parameter in parameters
-    )
+    return tuple(_pooled(parameter, parameters) if parameter.without_rows else parameter for parameter in parameters)
 
 
-def _pooled(parameter: Parameter, parameters: Sequence[Parameter], confidence: float) -> Parameter:
+def _pooled(parameter: Parameter, parameters: Sequence[Parameter]) -> Parameter:
     cell = parameter.cell
     values, rows = [0.0], [0.0]
     for other in parameters:
@@ -136,11 +134,11 @@ def _pooled(parameter: Parameter, parameters: Sequence[Parameter], confidence: f
             continue
         if other.cell and cell and other.cell._replace(group=cell.group) == cell:
             values.append(other.value)
-            rows.append(min(equal_rows(other.value, other.low, other.high, confidence), 1e6))
+            rows.append(min(equal_rows(other.value, other.low, other.high, other.confidence), 1e6))
     if len(rows) == 1:
         raise P4FError(
             f"no audited row tells about {parameter.description} in any group, so nothing can be pooled; audit some"
         )
-    pooled_cell = shrunk(np.array(rows) * np.array(values), np.array(rows), confidence)[0]
+    pooled_cell = shrunk(np.array(rows) * np.array(values), np.array(rows), parameter.confidence)[0]
     estimate = Estimate(pooled_cell.value, pooled_cell.low, pooled_cell.high, 0)
     return replace(parameter, prior=pooled_cell.prior).estimated(estimate, POOLED)

@@ -63,15 +63,15 @@ def parameters_section(facts: Facts) -> Markup:
         )
         for rate in facts.parameters
     ]
-    header = [*(["Parameter"] if named else []), "Probability that", "Value, 95% interval", "Audited rows behind it",
-              "More rows for ±10 points", "More rows for ±5 points"]  # fmt: skip
+    header = [*(["Parameter"] if named else []), "Probability that", _value_header(facts.parameters),
+              "Audited rows behind it", "More rows for ±10 points", "More rows for ±5 points"]  # fmt: skip
     return join(
         [
             table(header, rows, caption="Parameters of the belief", numbers=range(1 + named, 5 + named)),
             tag(
                 "p",
                 "The last two columns count further audited rows like those behind a value that would bring half the "
-                "width of its 95% interval down to so many points: the width shrinks with the root of the rows.",
+                "width of its interval down to so many points: the width shrinks with the root of the rows.",
             ),
         ],
         "\n",
@@ -89,8 +89,14 @@ def _amounts(belief: Belief) -> Markup:
         for between in ["" if pd.isna(row["low"]) else f"{row['low']:.3g} to {row['high']:.3g}"]
         for behind in ["stated" if pd.isna(row["rows"]) else count(row["rows"])]
     ]
-    header = ["Parameter", "What it is", "Value, 95% interval", "Audited rows behind it"]
+    header = ["Parameter", "What it is", _value_header(belief.parameters), "Audited rows behind it"]
     return table(header, rows, caption="Parameters of the belief", numbers=(2, 3))
+
+
+def _value_header(parameters: Sequence[Parameter]) -> str:
+    """The heading of values and their intervals, with the confidence of the estimates."""
+    confidence = next((parameter.confidence for parameter in parameters if parameter.rows is not None), 0.95)
+    return f"Value, {100 * confidence:g}% interval"
 
 
 def _rate(rate: Parameter) -> Markup:

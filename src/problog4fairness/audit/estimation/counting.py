@@ -58,9 +58,7 @@ def _shares(
         counts, outcome = counted(cell)
         return proportion(float(counts[outcome]), float(counts.sum()), confidence)
 
-    return tuple(
-        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence) for own in parameters
-    )
+    return tuple(own if own.cell is None else own.estimated(estimate(own.cell)) for own in parameters)
 
 
 def counted_features(
@@ -145,7 +143,7 @@ def counted_cells(
 def _estimated(parameter: Parameter, cell: Shrunk | None, hits: float, rows: float, confidence: float) -> Parameter:
     """A parameter by what its cell and the others tell; alone, or with a prior, by its own rows."""
     if cell is None or parameter.prior is not None:
-        return parameter.estimated(proportion(hits, rows, confidence), confidence=confidence)
+        return parameter.estimated(proportion(hits, rows, confidence))
     estimate = Estimate(cell.value, cell.low, cell.high, round(rows))
     return replace(parameter, prior=cell.prior).estimated(estimate, SHRUNK)
 
@@ -247,7 +245,7 @@ def joint_parameters(
         row = counts[cell.group, cell.recorded]
         hits, rows = float(row[cell.fair]), float(row.sum())
         share = Estimate(hits / rows if rows else 0.0, 0.0, 1.0, round(rows))
-        known = replace(own, prior=prior).estimated(share, confidence=confidence)
+        known = replace(own, prior=prior).estimated(share)
         # The mean of the prior is uncertain, too: half a row more either way. What nobody has seen may never happen.
         low, high = Beta(prior.a + HALF, prior.b + HALF).after(hits, rows).interval(confidence)
         estimated[own.name] = replace(known, low=low if hits else 0.0, high=high)

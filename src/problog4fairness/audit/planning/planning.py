@@ -65,7 +65,10 @@ def plan_audit(
     before, audit = _audited(belief, drawn, pilot, columns)
     targets = _targets(belief, audit, drawn.strata, notes)
     imagined = imagined_rows(belief, audit, _known_values(belief, pilot, before, recorded, fair, notes))
-    known = [Parameter(own.name, own.meaning).estimated(audit.estimate(own, confidence)) for own in targets]
+    known = [
+        Parameter(own.name, own.meaning, confidence=confidence).estimated(audit.estimate(own, confidence))
+        for own in targets
+    ]
     halves, rows, parts = _halves(known), audit.rows, belief._parts_found
     # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
     wanted = wanted_rows(targets, audit.counts, imagined.rows, audit.sizes, halves, error / parts**0.5, confidence)

@@ -124,7 +124,7 @@ def belief_of(value: Any) -> Belief:
 
 # What every parameter in a file has, and what only some have.
 _PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
-_MAYBE = {"prior", "information"}
+_MAYBE = {"prior", "information", "confidence"}
 
 
 def read_parameters(value: Any, expected: Sequence[Parameter]) -> tuple[Parameter, ...]:
@@ -143,6 +143,9 @@ def _is_parameter(value: Any, bounds: Mapping[str, tuple[float, float]]) -> bool
     if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
         return False
     if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
+        return False
+    confidence = value.get("confidence", 0.95)
+    if not (is_number(confidence) and 0 < confidence < 1):
         return False
     ends = [value[name] for name in ("value", "low", "high")]
     least, most = bounds.get(value["name"], (0.0, 1.0))

@@ -210,7 +210,7 @@ class Chain(Belief):
         if not self.stages:
             raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
         rows, strata = audited_rows(self, audit, recorded, fair, favourable, drawn_from)
-        belief = self._awaiting(prior)
+        belief = self._awaiting(prior, confidence)
         with warnings.catch_warnings():
             if method == "joint":
                 warnings.simplefilter("ignore", AuditWarning)
@@ -225,7 +225,7 @@ class Chain(Belief):
             program = belief.unknown().label_program()
             parameters = most_likely(belief, program, parameters, rows, confidence, starts)
         warn_few(parameters, rows.classes, planned_error(audit))
-        measured = belief.measurement.parameters if belief.measurement else ()
+        measured = self.measurement.parameters if self.measurement else ()
         return self._noted(belief.with_parameters((*measured, *parameters)), favourable)
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:

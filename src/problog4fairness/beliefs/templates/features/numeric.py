@@ -311,7 +311,7 @@ class NumericMeasurementBias(FeatureBias):
             raise P4FError("the group of an audited row must be known for certain")
         warn_unweighted(rows, "numeric features", groups)
         estimated: dict[str, Parameter] = {}
-        for (feature, level), parameters in self.by_group().items():
+        for (feature, level), parameters in self._awaiting(None, confidence).by_group().items():
             place = np.flatnonzero(groups == level)
             pair = first[feature][place], second[feature][place]
             require_enough(feature, self.variable.group_text(level), *pair)

@@ -261,7 +261,8 @@ def learned_parameters(
     hard = zip(HARD.items(), (fit.hard, fit.guess, fit.answer), known.hard.tolist(), strict=False)
     for (name, meaning), value, (low, high) in hard:
         information = ((name, (2 * z / max(high - low, 1e-6)) ** 2),)
-        learned.append(Parameter(name, meaning, value, low, high, rows, source="from votes", information=information))
+        hard_rows = Parameter(name, meaning, value, low, high, rows, source="from votes", confidence=confidence)
+        learned.append(replace(hard_rows, information=information))
     return tuple(learned)
 
 

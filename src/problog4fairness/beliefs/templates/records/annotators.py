@@ -323,7 +323,7 @@ class Annotators(Belief):
         other = copy.copy(self)
         other.symmetric, other.hard_rows = fit.form
         other._field_values = {**self._field_values, "symmetric": fit.form.symmetric, "hard_rows": fit.form.hard}
-        errors = [own for own in self.parameters if own.cell is not None]
+        errors = [own for own in self._awaiting(None, confidence).parameters if own.cell is not None]
         known = precision(model, fit, rival, confidence)
         other.parameters = learned_parameters(errors, list(self.annotators), fit, known, len(rows), confidence)
         warn_of_votes(other.parameters, fit, model.most_dependent(fit, voters), self.columns.recorded)

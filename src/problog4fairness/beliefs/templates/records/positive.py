@@ -143,7 +143,10 @@ class PositiveUnlabelled(Selection):
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
         rows = read_labels(self, frame_of(audit), recorded, None, favourable)
         stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
-        parameters = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.parameters]
+        parameters = [
+            self._by_share(own, stated[own.cell], rows, confidence)
+            for own in self._awaiting(None, confidence).parameters
+        ]
         return self._noted(self.with_parameters(tuple(parameters)), favourable)
 
     def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:

@@ -147,7 +147,9 @@ class Selection(LabelStage):
         if features is not None:
             follows = acceptance if everybody.record.gaps else "label"
             labels = frame_of(audit), recorded, fair, favourable
-            parameters = learned_from(everybody, *labels, features, confidence, use_sensitive, follows)
+            parameters = learned_from(
+                everybody._awaiting(None, confidence), *labels, features, confidence, use_sensitive, follows
+            )
             estimated = self._noted(everybody, favourable).with_parameters(parameters)
         elif fair is None:
             raise P4FError(self._ways())

@@ -292,7 +292,8 @@ class UnknownGroup(Belief):
             raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
         linked = np.flatnonzero(known >= 0)
         places, sizes = self.cells.positions(rows.take(linked)).astype(np.int64), self.cells.shape if additive else None
-        counted = linked_shares(self.group_parameters, places, known[linked], confidence, sizes)
+        groups = self._awaiting(None, confidence).group_parameters
+        counted = linked_shares(groups, places, known[linked], confidence, sizes)
         warn_few(counted, error=error)
         inner = self.belief
         if recorded is not None and fair is not None and inner.parameters:
