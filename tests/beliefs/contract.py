@@ -222,6 +222,13 @@ class BeliefContract:
         assert read_belief(belief_text(short)) == short
 
     @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
+    def test_what_is_computed_with_is_what_an_estimated_program_says(self):
+        audit, arguments = self.audit(self.bound(), 60, np.random.default_rng(0))
+        belief = self.make().estimate(audit, **arguments)
+        if all(own.value is not None for own in belief.parameters) and not isinstance(belief, ProgramBelief):
+            assert read_belief(belief_text(belief)) == belief
+
+    @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
     def test_counted_rows_say_what_the_rows_say(self):
         rng = np.random.default_rng(0)
         audit, arguments = self.audit(self.bound(), 400, rng)

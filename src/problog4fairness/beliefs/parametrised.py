@@ -39,7 +39,7 @@ class Parametrised(ABC):
     def _bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
         try:
-            return Program(self.unknown().text()).bind(known_values(self.probabilities))
+            return Program(self.unknown().text()).bind(self._values_in_use())
         except UnknownNameError:
             # A belief of somebody's own may write its numbers into the text and nothing else.
             return self.program()
@@ -126,6 +126,11 @@ class Parametrised(ABC):
                 for parameter in self.parameters
             )
         )
+
+    def _values_in_use(self) -> dict[str, float]:
+        """The values that its program computes with, by name; outcomes exclude each other within a part only."""
+        parts = ([own for own in part if own.is_probability] for part in self._counted_parts())
+        return {name: value for part in parts for name, value in known_values(part).items()}
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         """The parameters, in parts that were counted separately."""

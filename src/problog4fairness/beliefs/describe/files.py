@@ -141,7 +141,7 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
             values[ours.text] = theirs.text
         elif ours.text != theirs.text:
             return None
-    used = known_values(described.probabilities)
+    used = described._values_in_use()
     return described.with_parameters(
         tuple(
             _with_number(parameter, values[parameter.name], used.get(parameter.name))

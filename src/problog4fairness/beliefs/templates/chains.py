@@ -164,7 +164,7 @@ class Chain(Belief):
             return None
         self.require_known()
         combinations, place = part_of(self.variables, self.label_variables, groups)
-        known = known_values(parameter for stage in self.stages for parameter in stage.parameters)
+        known = {name: value for stage in self.stages for name, value in known_values(stage.parameters).items()}
         program = self.unknown().label_program().bind(known)
         return label_table(program, self.label_variables, self._class_count, combinations)[place]
 

@@ -250,6 +250,9 @@ class UnknownGroup(Belief):
         other._join()
         return other
 
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        return [self.group_parameters, *self.belief._counted_parts()]
+
     def with_favourable(self, label: Any) -> Self:
         other = super().with_favourable(label)
         other.belief = self.belief.with_favourable(label)
