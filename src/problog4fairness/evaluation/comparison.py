@@ -15,7 +15,7 @@ from problog4fairness.data import FileNote, Floats, Sensitive
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import DebiasedClassifier, check_use_sensitive, settled, tell_group_use
 from problog4fairness.evaluation.data import Cell, ComparedRows, cells, compared_rows
-from problog4fairness.evaluation.gains import audited_scores, gains, selection_rates
+from problog4fairness.evaluation.gains import audited_scores, decided_shares, gains, selection_rates
 from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.method import Method
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
@@ -148,6 +148,7 @@ def compare_rows(
     this = chosen[0]
     if isinstance(this, ThroughBelief) and (data.fair >= 0).any():
         _refit(data, this, chosen, parts, learner, first.class_weight, predicted)
+    decided = decided_shares(data, parts, predicted)
     return Comparison(
         results=scored(data, chosen, parts, predicted),
         data_disparity=_data_disparity(data),
@@ -157,9 +158,9 @@ def compare_rows(
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.name for method in chosen},
         learner=learner_word(learner),
-        gains=gains(data, parts, predicted, this.title),
-        audited_scores=audited_scores(data, parts, predicted),
-        rates=selection_rates(data, parts, predicted),
+        gains=gains(data, parts, predicted, decided, this.title),
+        audited_scores=audited_scores(data, decided),
+        rates=selection_rates(data, decided),
         sample="" if data.audit is None else data.audit.describe(),
     )
 

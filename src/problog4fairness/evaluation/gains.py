@@ -13,7 +13,7 @@ With classifiers held fixed, intervals covered the gain of a method in 45 to 65%
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,31 +137,37 @@ class Fits(NamedTuple):
     freedom: int
 
 
-def gains(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions, this: str | None) -> pd.DataFrame:
+def gains(
+    data: ComparedRows,
+    cells: Sequence[Cell],
+    predictions: Predictions,
+    decided: Mapping[str, Floats],
+    this: str,
+) -> pd.DataFrame:
     """For each other method, what ``this`` one gains over it; no rows where no fair label is known."""
     known = data.fair >= 0
-    if this not in predictions.chances or not known.any():
+    if this not in decided or not known.any():
         return pd.DataFrame(columns=list(GAIN_COLUMNS), index=pd.Index([], name="against"))
-    decided = {name: decided_shares(data, cells, predictions, name)[known] for name in predictions.chances}
-    rows = {
-        name: vars(
-            Gain.of(data.fair[known], decided[this], other, data.audit, _fits(data, cells, predictions, this, name))
-        )
-        for name, other in decided.items()
-        if name != this
-    }
+    rows = {}
+    for name, other in decided.items():
+        if name != this:
+            fits = _fits(data, cells, predictions, this, name)
+            rows[name] = vars(Gain.of(data.fair[known], decided[this][known], other[known], data.audit, fits))
     return WholeTable.from_dict(rows, orient="index", columns=list(GAIN_COLUMNS)).rename_axis(index="against")
 
 
-def decided_shares(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions, name: str) -> Floats:
-    """For each row the share of repetitions that decide for the favourable label; of many classes, for each."""
-    chances = predictions.chances[name]
-    shape = (len(data), *chances[0].shape[1:])
-    chosen, times = np.zeros(shape), np.zeros((len(data), *[1] * (len(shape) - 1)))
-    for cell, chance in zip(cells, chances, strict=True):
-        chosen[cell.test] += _decisions(chance, name in predictions.randomised)
-        times[cell.test] += 1
-    return chosen / np.maximum(times, 1)
+def decided_shares(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions) -> dict[str, Floats]:
+    """By method, for each row the share of repetitions that decide for the favourable label; of many classes, for each.
+
+    In every repetition the row is decided by a classifier that was not fitted on it.
+    """
+    decided = {}
+    for name, chances in predictions.chances.items():
+        chosen = np.zeros((len(data), *chances[0].shape[1:]))
+        for cell, chance in zip(cells, chances, strict=True):
+            chosen[cell.test] += _decisions(chance, name in predictions.randomised)
+        decided[name] = chosen / len({cell.seed for cell in cells})
+    return decided
 
 
 def _decisions(chance: Floats, randomised: bool) -> Floats:
@@ -258,7 +264,7 @@ RATES = ("labels", "method", "group", "rate")
 LABELS = "the labels themselves"
 
 
-def audited_scores(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions) -> pd.DataFrame:
+def audited_scores(data: ComparedRows, decided: Mapping[str, Floats]) -> pd.DataFrame:
     """Each metric of each method on the rows with a fair label, by :data:`SCORE_COLUMNS`.
 
     Every row is decided by classifiers that were not fitted on it, once for each seed, and counts by its weight in the
@@ -268,8 +274,8 @@ def audited_scores(data: ComparedRows, cells: Sequence[Cell], predictions: Predi
     """
     rows = []
     known = np.flatnonzero(data.fair >= 0)
-    for name in predictions.chances if len(known) else ():
-        judged = _judged(data, decided_shares(data, cells, predictions, name)[known])
+    for name, shares in decided.items() if len(known) else ():
+        judged = _judged(data, shares[known])
         for metric in METRICS.values():
             value = metric.value(judged)
             if np.isnan(value):
@@ -282,28 +288,19 @@ def audited_scores(data: ComparedRows, cells: Sequence[Cell], predictions: Predi
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 
-def selection_rates(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions) -> pd.DataFrame:
+def selection_rates(data: ComparedRows, decided: Mapping[str, Floats]) -> pd.DataFrame:
     """The share of favourable decisions of each method in each group, and of the labels themselves."""
-    known, there = np.flatnonzero(data.fair >= 0), np.flatnonzero(data.recorded >= 0)
-    fair, recorded = (codes == data.rows.favourable for codes in (data.fair, data.recorded))
-    parts: list[tuple[str, str, Floats]] = []
-    if len(known):
-        parts.append(("fair", LABELS, fair[known].astype(np.float64)))
-    if len(there):
-        parts.append(("recorded", LABELS, recorded[there].astype(np.float64)))
-    for name in predictions.chances:
-        shares = decided_shares(data, cells, predictions, name)
-        chosen = shares if shares.ndim == 1 else shares[:, -1]
-        parts += [("fair", name, chosen[known])] if len(known) else []
-        parts += [("recorded", name, chosen[there])] if len(there) else []
     rows = []
-    for labels, name, values in parts:
-        of_seed = known if labels == "fair" else there
-        weights = data.audit.weights if labels == "fair" and data.audit is not None else np.ones(len(of_seed))
-        for group in range(len(data.sensitive.levels)):
-            weight = weights * (data.groups[of_seed] == group)
-            rate = float(weight @ values / weight.sum()) if weight.any() else float("nan")
-            rows.append((labels, name, data.sensitive.group_text(group), rate))
+    for labels, codes, audit in (("fair", data.fair, data.audit), ("recorded", data.recorded, None)):
+        known = np.flatnonzero(codes >= 0)
+        weights = np.ones(len(known)) if audit is None else audit.weights
+        chosen = {LABELS: codes == data.rows.favourable, **decided} if len(known) else {}
+        for name, shares in chosen.items():
+            favourable = (shares if shares.ndim == 1 else shares[:, -1])[known].astype(np.float64)
+            for group in range(len(data.sensitive.levels)):
+                weight = weights * (data.groups[known] == group)
+                rate = float(weight @ favourable / weight.sum()) if weight.any() else float("nan")
+                rows.append((labels, name, data.sensitive.group_text(group), rate))
     return pd.DataFrame(rows, columns=list(RATES))
 
 
