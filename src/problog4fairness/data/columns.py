@@ -77,10 +77,10 @@ def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     for name, count in zip(names, counts_of(frame) @ missing.to_numpy(), strict=True):
         if count:
             warn(f"column {name!r} has {count} missing values; these rows were left out")
-    gone = missing.any(axis=1).to_numpy()
-    if gone.all():
+    incomplete = missing.any(axis=1).to_numpy()
+    if incomplete.all():
         raise TableError(f"no row has a value in each of {listed(names)}")
-    return frame[~gone].reset_index(drop=True) if gone.any() else frame
+    return frame[~incomplete].reset_index(drop=True) if incomplete.any() else frame
 
 
 def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:

@@ -136,23 +136,23 @@ def feature_columns(
     for argument, names in (("drop", drop), ("keep", keep), ("features", features or ())):
         for name in names:
             check_column(frame, name, "features", argument)
-    gone = {*leave_out, *drop}
+    excluded = {*leave_out, *drop}
     if features is not None:
         keep = [*keep, *features]
-        gone |= set(frame.columns) - set(keep)
+        excluded |= set(frame.columns) - set(keep)
     both = [name for name in keep if name in drop]
     if both:
         raise TableError(f"column {both[0]!r} cannot be both kept and dropped")
-    names = [str(name) for name in frame.columns if name not in gone]
-    judged = frame[[name for name in names if name not in keep]]
-    same = [name for name in judged.columns if _constant(judged[name])]
-    days = dates(judged[[name for name in judged.columns if name not in same]])
-    marks = identifiers(judged[[name for name in judged.columns if name not in {*same, *days}]])
-    _warn_left_out(marks, "identifies rows", "identify rows", "; keep by keep=[...]")
+    names = [str(name) for name in frame.columns if name not in excluded]
+    candidates = frame[[name for name in names if name not in keep]]
+    constant = [name for name in candidates.columns if _constant(candidates[name])]
+    dated = dates(candidates[[name for name in candidates.columns if name not in constant]])
+    identifying = identifiers(candidates[[name for name in candidates.columns if name not in {*constant, *dated}]])
+    _warn_left_out(identifying, "identifies rows", "identify rows", "; keep by keep=[...]")
     advice = "; make numbers of them, such as an age, or keep by keep=[...]"
-    _warn_left_out(days, "holds dates", "hold dates", advice)
-    _warn_left_out(same, "has one value only", "have one value only", "")
-    chosen = [name for name in names if name not in {*marks, *days, *same}]
+    _warn_left_out(dated, "holds dates", "hold dates", advice)
+    _warn_left_out(constant, "has one value only", "have one value only", "")
+    chosen = [name for name in names if name not in {*identifying, *dated, *constant}]
     if not chosen:
         raise TableError("no column is left to learn from; keep some by keep=[...]")
     if label is not None:

@@ -84,16 +84,16 @@ class Roles:
         gaps
             Whether rows without a recorded label stay.
         """
-        wanted = {}
+        label_columns = {}
         if self.recorded in frame.columns:
-            wanted[self.recorded] = ("recorded label", self.labels, self.labels)
+            label_columns[self.recorded] = ("recorded label", self.labels, self.labels)
         if self.fair is not None and self.fair in frame.columns:
-            wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
+            label_columns[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
         check_column(frame, self.sensitive, "sensitive variable", "sensitive")
-        complete = [name for name in wanted if not (gaps and name == self.recorded)]
+        complete = [name for name in label_columns if not (gaps and name == self.recorded)]
         frame = complete_rows(frame, [self.sensitive, *complete])
         columns = {self.sensitive: recode_groups(frame[self.sensitive], self.levels)} | {
-            name: recode(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
+            name: recode(frame[name], known, written, role) for name, (role, known, written) in label_columns.items()
         }
         return frame.assign(**columns).reset_index(drop=True)
 
@@ -155,9 +155,9 @@ def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> No
         return
     known = [str(column) for column in frame.columns]
     near = get_close_matches(name.lower(), [column.lower() for column in known], n=1)
-    meant = next((f"; did you mean {column!r}?" for column in known if near and column.lower() == near[0]), ";")
+    suggestion = next((f"; did you mean {column!r}?" for column in known if near and column.lower() == near[0]), ";")
     raise TableError(
-        f"{argument}={name!r}: there is no such column for the {role}{meant} there are {listed(known)}",
+        f"{argument}={name!r}: there is no such column for the {role}{suggestion} there are {listed(known)}",
         argument=argument,
     )
 

@@ -102,9 +102,9 @@ def _other(value: Value, text: str) -> Value:
     return text.upper() if value.isupper() and len(value) > 1 else text.title() if value[:1].isupper() else text
 
 
-def match(wanted: object, values: Sequence[Value], column: str, argument: str) -> Value:
+def match(given: object, values: Sequence[Value], column: str, argument: str) -> Value:
     """The value that somebody means by a text: exactly, in another case, as a number, or as yes and no."""
-    text = str(wanted).strip()
+    text = str(given).strip()
     for near in (
         [value for value in values if str(value) == text],
         [value for value in values if str(value).lower() == text.lower()],

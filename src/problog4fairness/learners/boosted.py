@@ -13,7 +13,7 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from problog4fairness.data import Codes, Floats
+from problog4fairness.data import Floats
 from problog4fairness.learners.base import FEW, Learner, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
@@ -118,13 +118,13 @@ class Boosted(Learner):
         generator = torch.Generator().manual_seed(int(task.seed))
         kinds = kinds_of(task.observation)
         train, held = split(task, self.validation, generator, kinds)
-        every = torch.cat([train, held])
-        encoder = make_encoder(_inputs_of(task.observation.table, objective_of(task.observation, every).inputs))
+        all_rows = torch.cat([train, held])
+        encoder = make_encoder(objective_of(task.observation, all_rows).inputs_of(task.observation.table))
         if self.validation == 0 and task.validation_rows is None:
             return self._grown(task, encoder, train, None, bar)
-        if task.validation_rows is not None or len(every) >= FEW:
+        if task.validation_rows is not None or len(all_rows) >= FEW:
             return self._grown(task, encoder, train, held, bar)
-        order = every[torch.randperm(len(every), generator=generator)]
+        order = all_rows[torch.randperm(len(all_rows), generator=generator)]
         return self._chosen(task, encoder, random_parts(order, kinds, PARTS), bar)
 
     def _grown(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, bar: Bar) -> FittedBoosted:
@@ -243,7 +243,7 @@ class _Growth:
         self._train, self.held = train, held
         self.constant = best_constant(train, outputs)
         self._booster: Any = None
-        matrix = encoder.columns(_inputs_of(table, train.inputs))
+        matrix = encoder.columns(train.inputs_of(table))
         package = light()
         if not (matrix != matrix[:1]).any():
             return  # nothing to split by, which LightGBM takes for a mistake
@@ -254,7 +254,7 @@ class _Growth:
         )
         self._booster = package.Booster(options, data)
         if held is not None:
-            columns = encoder.columns(_inputs_of(table, held.inputs))
+            columns = encoder.columns(held.inputs_of(table))
             valid = data.create_valid(columns, init_score=self._start(held), params=data.params)
             self._booster.add_valid(valid, "held")
 
@@ -304,11 +304,6 @@ def _grow(runs: Sequence[_Growth], trees: int, patience: int, bar: Bar) -> list[
         if not any(more) or (losses and len(losses) - 1 - int(np.argmin(losses)) >= patience):
             break
     return losses
-
-
-def _inputs_of(table: pd.DataFrame, chosen: Codes) -> pd.DataFrame:
-    """These rows of a table; the table itself where they are all of it."""
-    return table if len(chosen) == len(table) else table.iloc[chosen]
 
 
 def best_constant(objective: Objective, outputs: int) -> Floats:

@@ -287,24 +287,24 @@ class _Steps:
         logs = np.empty_like(expected.weights)
         for fold in np.unique(folds):
             inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            estimator = self._fit(expected, outside, drawn=self.size >= FEW)
+            estimator = self._fit(expected, outside, draw_labels=self.size >= FEW)
             logs[inside] = _log_chances([estimator], self._take(inside), logs.shape[1], SURE)
         return logs
 
     def fitted(self, expected: _Expected, losses: list[float]) -> FittedEstimator:
         """The estimator fitted on everything; several of them where labels must be drawn."""
         count = 1 if self._weighted else self._draws
-        every = np.arange(len(self._table))
-        estimators = [self._fit(expected, every, drawn=False) for _ in range(count)]
+        all_inputs = np.arange(len(self._table))
+        estimators = [self._fit(expected, all_inputs, draw_labels=False) for _ in range(count)]
         return FittedEstimator(self._encoder, estimators, self._observation.classes, {"validation": losses})
 
     def _take(self, inputs: Codes) -> Any:
         return self._matrix.iloc[inputs] if isinstance(self._matrix, pd.DataFrame) else self._matrix[inputs]
 
-    def _fit(self, expected: _Expected, inputs: Codes, drawn: bool) -> Any:
+    def _fit(self, expected: _Expected, inputs: Codes, draw_labels: bool) -> Any:
         """The M step on some inputs."""
         options: Mapping[str, Floats] = {}
-        if self._weighted and not drawn:
+        if self._weighted and not draw_labels:
             weights = expected.weights[inputs]
             # Small weights cost as much time as large ones; the largest of a class stays, so that every class is there.
             kept = weights >= LIGHT * weights.mean()
@@ -334,8 +334,8 @@ class _Steps:
         else:
             rows = self._random.choice(len(weights), int(within.sum()), p=weights / weights.sum())
         chances = expected.posterior.flatten(1).numpy()[rows].cumsum(1)
-        drawn = (chances < self._random.random(len(rows))[:, None] * chances[:, -1:]).sum(1)
-        variant, label = np.divmod(np.minimum(drawn, chances.shape[1] - 1), expected.weights.shape[1])
+        outcome = (chances < self._random.random(len(rows))[:, None] * chances[:, -1:]).sum(1)
+        variant, label = np.divmod(np.minimum(outcome, chances.shape[1] - 1), expected.weights.shape[1])
         return rows * self._observation.variants + variant, label
 
 

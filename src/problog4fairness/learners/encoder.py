@@ -61,8 +61,8 @@ class Encoder:
         slots: list[Slot] = [("number", name) for name in self.numbers]
         slots += [("missing", name) for name in self.marked]
         for name, values in self.categories.items():
-            told_apart = (*values, None) if name in self.rare else values
-            slots += [("category", name, value) for value in told_apart]
+            options = (*values, None) if name in self.rare else values
+            slots += [("category", name, value) for value in options]
         return slots
 
     @property

@@ -81,8 +81,7 @@ class Linear(Learner):
     def fit_task(self, task: Task, bar: Bar) -> FittedLinear:
         observation, rows = task.observation, learning_rows(task)
         objective = objective_of(observation, rows, task.weights)
-        every = len(objective.inputs) == len(observation.table)
-        table = observation.table if every else observation.table.iloc[objective.inputs]
+        table = objective.inputs_of(observation.table)
         encoder = make_encoder(table)
         matrix = encoder.transform(table, np.float64)
         start = np.zeros((encoder.width + 1, observation.outputs))

@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from copy import copy
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.special import softmax
 from torch import Tensor
@@ -43,6 +44,10 @@ class Objective(ABC):
         self.total = float(weights.sum())
         repeated = np.repeat(weights, places.shape[1]) if places.shape[1] > 1 else weights
         self.input_weights = _sums(places.reshape(-1), repeated, len(inputs))
+
+    def inputs_of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Those rows of the table of all inputs; the table itself where they are all of it."""
+        return table if len(self.inputs) == len(table) else table.iloc[self.inputs]
 
     @abstractmethod
     def loss(self, logits: Floats) -> float:
@@ -83,13 +88,13 @@ def objective_of_terms(
     return kind(terms, codes, inputs, places, key, weights)
 
 
-def _needed(observation: Observation, rows: Tensor, every: bool) -> tuple[Codes, Codes]:
+def _needed(observation: Observation, rows: Tensor, all_rows: bool) -> tuple[Codes, Codes]:
     """The inputs that rows need, and which of them each row needs, ``[rows, variants]``."""
     needs = observation.needs(rows).numpy()
     count = len(observation.table)
     used = np.zeros(count, dtype=bool)
     used[needs.reshape(-1)] = True
-    if every and used.all():
+    if all_rows and used.all():
         return np.arange(count), needs
     return np.flatnonzero(used), (np.cumsum(used) - 1)[needs]
 

@@ -86,8 +86,8 @@ def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "e
         TextColumn("left"),
     )
     # Drawn when told to: a thread of its own would be in the way of data loaders that fork.
-    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as drawn:
-        yield Bar(_drawing(drawn, epochs, unit), work)
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as bars:
+        yield Bar(_drawing(bars, epochs, unit), work)
 
 
 def each(fit: Callable[[Item], Result], items: Sequence[Item], progress: bool | None) -> list[Result]:
@@ -102,17 +102,17 @@ def each(fit: Callable[[Item], Result], items: Sequence[Item], progress: bool | 
     return results
 
 
-def _drawing(drawn: Progress, epochs: int, unit: str) -> Listener:
+def _drawing(bars: Progress, epochs: int, unit: str) -> Listener:
     """A listener that draws what it hears."""
-    task, last = drawn.add_task("", total=1.0, state=f"{unit} -"), 0.0
+    task, last = bars.add_task("", total=1.0, state=f"{unit} -"), 0.0
 
     def draw(label: str, epoch: float, loss: float, share: float) -> None:
         nonlocal last
         state = f"{unit} {math.ceil(epoch)}/{epochs}" + ("" if math.isnan(loss) else f", loss {loss:.4f}")
-        drawn.update(task, description=label, completed=share, state=state)
+        bars.update(task, description=label, completed=share, state=state)
         if time.monotonic() - last > _PAUSE:
             last = time.monotonic()
-            drawn.refresh()
+            bars.refresh()
 
     return draw
 

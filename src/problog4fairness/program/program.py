@@ -326,6 +326,6 @@ def _network_text(network: Network) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     """Names as a person may want to read them."""
-    every = [name if len(name) <= LONGEST else f"{name[:LONGEST]} ..." for name in names]
-    more = [f"and {len(every) - SHOWN:,} more"] if len(every) > SHOWN else []
-    return ", ".join([*every[:SHOWN], *more]) or "none"
+    texts = [name if len(name) <= LONGEST else f"{name[:LONGEST]} ..." for name in names]
+    more = [f"and {len(texts) - SHOWN:,} more"] if len(texts) > SHOWN else []
+    return ", ".join([*texts[:SHOWN], *more]) or "none"

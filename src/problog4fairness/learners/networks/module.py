@@ -211,16 +211,16 @@ class _Run:
         """``[rows, variants, outputs]``, where the observation is."""
         outputs = self._observation.outputs
         output = self._module(batch.inputs.to(self.device))
-        wanted = (len(batch.inputs), outputs)
-        shapes = (wanted, wanted[:1]) if outputs == 1 else (wanted,)
+        shape = (len(batch.inputs), outputs)
+        shapes = (shape, shape[:1]) if outputs == 1 else (shape,)
         if not (isinstance(output, Tensor) and output.is_floating_point() and tuple(output.shape) in shapes):
             raise ShapeError(
-                f"the module gives {described(output)} for {wanted[0]} inputs, but the observation needs logits "
-                f"{list(wanted)}"
+                f"the module gives {described(output)} for {shape[0]} inputs, but the observation needs logits "
+                f"{list(shape)}"
             )
         if output.dtype in (torch.float16, torch.bfloat16):
             output = output.float()
-        logits = output.view(wanted).to(self._observation.needs(torch.zeros(0, dtype=torch.long)).device)
+        logits = output.view(shape).to(self._observation.needs(torch.zeros(0, dtype=torch.long)).device)
         if batch.places is not None:
             logits = logits.index_select(0, batch.places.to(logits.device))
         return logits.view(len(batch.rows), self._observation.variants, outputs)

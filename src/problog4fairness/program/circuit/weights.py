@@ -91,12 +91,12 @@ def _look_up(leaf: Leaf, values: Mapping[str, Value]) -> Value | None:
 def _check_names(
     kind: str, values: Mapping[str, Value], leaves: Sequence[Leaf], names: Mapping[str, frozenset[str]]
 ) -> None:
-    mine = [leaf for leaf in leaves if leaf.kind == kind]
-    known = {name for leaf in mine for name in (leaf.name, str(leaf))} | names[kind]
+    leaves_of_kind = [leaf for leaf in leaves if leaf.kind == kind]
+    known = {name for leaf in leaves_of_kind for name in (leaf.name, str(leaf))} | names[kind]
     for name in values:
         if name not in known:
-            every = dict.fromkeys([*(leaf.name for leaf in mine), *sorted(names[kind])])
-            raise UnknownNameError(f"the program has no {kind} {name!r}; {among(name, every, 'it has')}")
+            all_names = dict.fromkeys([*(leaf.name for leaf in leaves_of_kind), *sorted(names[kind])])
+            raise UnknownNameError(f"the program has no {kind} {name!r}; {among(name, all_names, 'it has')}")
 
 
 def _common(values: Sequence[Any]) -> Tensor:

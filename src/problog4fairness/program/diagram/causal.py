@@ -50,8 +50,8 @@ def causal_graph(text: str) -> dict[str, Any]:
         )
     for name, key in queries.items():
         if key is None or key == 0:
-            alone = {"parents": [], "weights": [], "query": True, "evidence": False}
-            graph.append({"name": name, "predicate": predicates[name], **alone})
+            unrelated = {"parents": [], "weights": [], "query": True, "evidence": False}
+            graph.append({"name": name, "predicate": predicates[name], **unrelated})
     return {"nodes": graph}
 
 
@@ -81,7 +81,7 @@ def _parents(index: int, nodes: dict[int, Any], names: dict[int, str], random: s
     """The named random nodes right below ``index``, and the weights of the choices that belong to it."""
     parents: set[int] = set()
     weights: list[str] = []
-    seen = {index}
+    visited = {index}
     pending = [index]
     while pending:
         node = nodes[pending.pop()]
@@ -91,9 +91,9 @@ def _parents(index: int, nodes: dict[int, Any], names: dict[int, str], random: s
             continue
         for child in node.children:
             child = abs(child or 0)
-            if child == 0 or child in seen or child not in random:
+            if child == 0 or child in visited or child not in random:
                 continue
-            seen.add(child)
+            visited.add(child)
             if child in names and child != index:
                 parents.add(child)
             else:

@@ -164,13 +164,13 @@ def _columns(ranks: list[int], links: set[Edge]) -> list[list[int]]:
     """The columns, in the order of a walk through the graph, so that what belongs together starts together."""
     near = _neighbours([*links, *((head, tail) for tail, head in links)])
     columns: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
-    seen: set[int] = set()
+    visited: set[int] = set()
     for root in range(len(ranks)):
         pending = [root]
         while pending:
             i = pending.pop()
-            if i not in seen:
-                seen.add(i)
+            if i not in visited:
+                visited.add(i)
                 columns[ranks[i]].append(i)
                 pending.extend(reversed(near[i]))
     return columns
@@ -237,19 +237,19 @@ def _middles(columns: list[list[int]], links: set[Edge], heights: list[float], b
             middles[i] -= depths[column[-1]] / 2
     for sweep in range(PLACE_SWEEPS):
         for column in columns if sweep % 2 else reversed(columns):
-            wanted = [
+            targets = [
                 (sum(pull * middles[j] for j, pull in near[i]) / weights[i] if near[i] else middles[i]) - depths[i]
                 for i in column
             ]
-            for i, level in zip(column, _increasing(wanted, [weights[i] for i in column]), strict=True):
+            for i, level in zip(column, _increasing(targets, [weights[i] for i in column]), strict=True):
                 middles[i] = level + depths[i]
     return middles
 
 
-def _increasing(wanted: list[float], weights: list[float]) -> list[float]:
-    """The increasing sequence closest to ``wanted`` in weighted least squares (pool adjacent violators)."""
+def _increasing(targets: list[float], weights: list[float]) -> list[float]:
+    """The increasing sequence closest to ``targets`` in weighted least squares (pool adjacent violators)."""
     pools: list[tuple[float, float, int]] = []
-    for pool in zip(wanted, weights, repeat(1)):
+    for pool in zip(targets, weights, repeat(1)):
         pools.append(pool)
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
             (value, weight, count), (other, other_weight, other_count) = pools.pop(), pools.pop()
