@@ -136,7 +136,7 @@ def test_what_a_model_has_learned_from_does_not_judge_it():
     shown = facts.divisions[0].audited.loc["all"]
     assert inside > 0.7
     assert shown["accuracy_low"] <= 0.5 <= shown["accuracy_high"]
-    assert (facts.learned, facts.judged) == (300, 300)
+    assert (facts.audit.learned, facts.audit.judged) == (300, 300)
 
 
 def _deep_trees():
@@ -162,8 +162,8 @@ def test_the_review_list_is_judged_by_rows_that_were_not_learned_from():
     model = p4f.DebiasedClassifier(BELIEF, "linear", random_state=0)
     model.fit(table[list(data.features)], table["granted"], sensitive_features=table["poor_area"], fair=known)
     facts = collect(model, table.drop(columns="repaid", errors="ignore"), data.audit, "repaid", None)
-    assert facts.queue is not None
-    assert facts.queue.queued + facts.queue.others == 120
+    audit = facts.audit
+    assert audit.queue.queued + audit.queue.others == 120
     # The same list where the model had learned nothing from these rows is much the same: labels are linear here.
-    again = checked_queue(model, facts.audit_rows, facts.audit_chances, np.zeros(120, dtype=bool), facts.sample)
-    assert abs(again.queued - facts.queue.queued) <= 12
+    again = checked_queue(model, audit.rows, audit.proba, np.zeros(120, dtype=bool), audit.sample)
+    assert abs(again.queued - audit.queue.queued) <= 12

@@ -230,8 +230,9 @@ def test_amounts_that_are_no_probabilities_are_on_the_page(loans):
 
 def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatch):
     from problog4fairness.app.report import evidence as module
+    from problog4fairness.app.report import facts
 
-    monkeypatch.setattr(module, "MOST_ROWS", 150)
+    monkeypatch.setattr(facts, "MOST_ROWS", 150)
     monkeypatch.setattr(module, "FOLDS", 2)
     monkeypatch.setattr(module, "SEEDS", 1)
     report = p4f.report(model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", sensitivity=False)

@@ -266,7 +266,7 @@ def _written(
     heading = made.title or f"Fair decisions on {label.column}: what the model believes and changes"
     concerns = [f"{concern[:1].upper()}{concern[1:]}." for concern in facts.model.concerns_]
     opening = summary(facts, comparison)
-    same_rows = facts.overlap is not None and facts.estimated
+    same_rows = facts.audit is not None and facts.estimated
     parts = [
         ("summary", "Summary", summary_section(opening)),
         ("limits", "Limits and warnings", limits_section(concerns, warnings, limits(facts, notes))),
@@ -290,7 +290,7 @@ def _written(
     titles = {name: title for name, title, _ in shown}
     shown.append(("card", "Model card", card_section(facts, made, titles)))
     shown.append(("glossary", "Glossary", glossary_section()))
-    audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
+    audited = "" if facts.audit is None else f", {count(len(facts.audit.sample), 'audited row')}"
     about = (
         f"{count(len(facts.data), 'row')} of recorded data{audited}; the label is {label.column}, with {label.good} as "
         "the favourable one."

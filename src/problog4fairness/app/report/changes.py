@@ -29,7 +29,7 @@ from problog4fairness.metrics import difference_interval
 from problog4fairness.statistics import Estimate, count, interval, percent, percent_range, points
 
 if TYPE_CHECKING:
-    from problog4fairness.app.report.facts import Division, Facts
+    from problog4fairness.app.report.facts import Audited, Division, Facts
 
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -185,8 +185,8 @@ def changes_section(facts: Facts, names: Names) -> Markup:
         caption = f"Share of people with {facts.label.good}; lines are 95% intervals."
         parts.append(figure(inline(drawing, f"changes{number}", alternative), caption, "Rates by group"))
         parts.append(_change_table(division, facts.label.good))
-        if division.audited is not None:
-            parts.append(_audit_table(division.audited, facts))
+        if division.audited is not None and facts.audit is not None:
+            parts.append(_audit_table(division.audited, facts.audit))
     return join(parts, "\n")
 
 
@@ -238,17 +238,17 @@ def _change_table(division: Division, good: str) -> Markup:
     return table(header, rows, caption=caption, numbers=(1, 2, 3, 4, 5))
 
 
-def _audit_table(audited: pd.DataFrame, facts: Facts) -> Markup:
+def _audit_table(quality: pd.DataFrame, audit: Audited) -> Markup:
     kinds = {"fair": "Fair rate", "accuracy": "Model is right", "record_right": "Record is right"}
     # What the model has learned from, and what was not predicted out of fold, does not say how often it is right.
-    kinds = {kind: name for kind, name in kinds.items() if kind in audited and (kind != "accuracy" or facts.judged)}
+    kinds = {kind: name for kind, name in kinds.items() if kind in quality and (kind != "accuracy" or audit.judged)}
     rows = [
         [str(group), count(row.rows), *(_cell(row, kind) for kind in kinds)]
-        for group, row in sensitive_first(audited).iterrows()
+        for group, row in sensitive_first(quality).iterrows()
     ]
     header = ["Group", "Audited rows", *kinds.values()]
-    text = "Estimated from the audited rows" if facts.sample is None else f"Estimated from {facts.sample.describe()}"
-    if facts.learned and facts.judged:
+    text = f"Estimated from {audit.sample.describe()}"
+    if audit.learned and audit.judged:
         text += ". Where the model has learned from a row, a model that was fitted without it decides it"
     if "record_right" in kinds:
         text += ". The record is about these very people; the model decides without it"

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from problog4fairness import robustness
-from problog4fairness.app.report.facts import Facts, feature_names, sensitive_of
+from problog4fairness.app.report.facts import Facts, feature_names, rows_to_fit, sensitive_of
 from problog4fairness.app.report.markup import (
     Content,
     Markup,
@@ -30,7 +30,6 @@ from problog4fairness.app.report.markup import (
     terms,
 )
 from problog4fairness.app.report.names import Names
-from problog4fairness.data import MOST_ROWS
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, refit_learner
 from problog4fairness.evaluation import APART, Comparison, compare_rows, compared_rows, learner_word
@@ -51,16 +50,14 @@ def learner_name(model: DebiasedClassifier) -> str:
 
 def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
     """The rows to fit on, and sentences that say which those are."""
-    data, notes = facts.data, []
+    data, notes, chosen = facts.data, [], rows_to_fit(facts, seed)
     if facts.dropped:
         notes.append(f"{count(facts.dropped, 'row')} without {facts.label.column} had to be left out.")
-    if len(data) <= MOST_ROWS:
-        return data, notes
-    chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
-    notes.append(
-        f"Comparison and sensitivity were fitted on {count(MOST_ROWS)} of {count(len(data))} rows, drawn at random; "
-        "everything else is about all rows."
-    )
+    if len(chosen) < len(data):
+        notes.append(
+            f"Comparison and sensitivity were fitted on {count(len(chosen))} of {count(len(data))} rows, drawn at "
+            "random; everything else is about all rows."
+        )
     return data.iloc[chosen].reset_index(drop=True), notes
 
 
@@ -69,11 +66,12 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
     model, column, features = facts.model, facts.label.column, feature_names(facts.model)
     if not facts.belief.columns.sensitive:
         raise P4FError("the belief names no sensitive column, so there are no groups")
-    audit = None
-    if facts.sample is not None:
+    audit = fair = None
+    if facts.audit is not None:
         # Positions are those in the rows that are fitted on.
-        audit = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
-    needed = {column, facts.fair, *features, *facts.belief.columns.all}
+        audit = replace(facts.audit.sample, rows=np.full(len(facts.audit.sample), -1, dtype=np.int64))
+        fair = facts.audit.fair
+    needed = {column, fair, *features, *facts.belief.columns.all}
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         # The page says how the audit was sampled, and the columns are those of training.
         rows = compared_rows(
@@ -81,7 +79,7 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
             [facts.belief],
             recorded=column,
             audit=audit,
-            fair=None if audit is None else facts.fair,
+            fair=fair,
             favourable=facts.label.values[-1],
             features=features,
             drop=[name for name in sample.columns if name not in needed],

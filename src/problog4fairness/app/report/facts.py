@@ -14,6 +14,7 @@ from problog4fairness.app.report.review import QueueCheck, Review, checked_queue
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
 from problog4fairness.data import (
+    MOST_ROWS,
     Codes,
     Floats,
     Grouping,
@@ -53,33 +54,57 @@ class Division:
 
 
 @dataclass(frozen=True, eq=False)
+class Audited:
+    """A model on audited rows.
+
+    ``sample`` are the rows that have a fair label, in the column ``fair``, and how they were sampled; ``rows`` are the
+    same coded. ``proba`` is P(fair label), ``[rows, classes]``: out of fold for the rows that the model has learned
+    from (so many are ``learned``), NaN where it has not predicted them out of fold. ``overlap`` rows are also in the
+    data.
+    """
+
+    sample: Audit
+    fair: str
+    rows: Rows
+    proba: Floats
+    learned: int
+    overlap: int
+    queue: QueueCheck | None
+
+    @property
+    def known(self) -> Codes:
+        """The rows that were predicted without having been learned from, by number."""
+        return np.flatnonzero(~np.isnan(self.proba[:, 0]))
+
+    @property
+    def judged(self) -> int:
+        """How many these are."""
+        return len(self.known)
+
+    @property
+    def decisions(self) -> Codes:
+        """``[rows]``: the label that is decided for, -1 where nothing was predicted."""
+        decided = np.full(len(self.sample), -1, dtype=np.int64)
+        decided[self.known] = decide(self.proba[self.known])
+        return decided
+
+
+@dataclass(frozen=True, eq=False)
 class Facts:
     """A model on a table of recorded data, and where there is one on an audit.
 
-    ``data`` are the rows that have a recorded label, as a table, and ``rows`` the same coded; ``audit`` and its column
-    ``fair`` are the rows that have a fair label, ``audit_rows`` the same coded, ``sample`` how they were sampled.
-    ``audit_chances`` are P(fair label) of the audited rows, ``[rows, classes]``: out of fold for rows that the model
-    has learned from (so many are ``learned``), NaN where it has not predicted them out of fold (the others are
-    ``judged``). ``overlap`` audited rows are also in the data; ``dropped`` rows have no recorded label. What rests on
-    an audit is None without one.
+    ``data`` are the rows that have a recorded label, as a table, and ``rows`` the same coded; ``dropped`` rows have no
+    recorded label.
     """
 
     model: DebiasedClassifier
     label: Label
     data: pd.DataFrame
     rows: Rows
-    audit: pd.DataFrame | None
-    fair: str | None
     divisions: list[Division]
     review: Review
-    overlap: int | None
     dropped: int
-    audit_rows: Rows | None = None
-    audit_chances: Floats | None = None
-    queue: QueueCheck | None = None
-    sample: Audit | None = None
-    learned: int = 0
-    judged: int = 0
+    audit: Audited | None
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -89,6 +114,11 @@ class Facts:
             replace(probability, meaning=in_labels(probability.meaning, values))
             for probability in self.belief.probabilities
         )
+
+    @property
+    def sample(self) -> Audit | None:
+        """The audited rows, if there are any."""
+        return None if self.audit is None else self.audit.sample
 
     @property
     def belief(self) -> Belief:
@@ -114,35 +144,17 @@ def collect(
     column = recorded_column(model, recorded)
     kept = _labelled(data, column, "the data")
     rows = coded(model, kept, "the data", recorded=column)
+    audited = None if audit is None else _audited(model, audit, fair, column, kept)
     groupings = groupings_of(model, rows)
-    judged: list[pd.DataFrame | None] = [None] * len(groupings)
-    overlap, queue = None, None
-    audit_rows, audit_chances, sample, learned = None, None, None, 0
-    if audit is not None:
-        if fair is None:
-            raise P4FError("name the column of the fair label in the audit by fair=...")
-        sample = sampled_audit(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
-        audit = sample.frame
-        audit_rows, frame = _audited(model, audit, fair, column)
-        audit_chances, seen = held_out_proba(model, audit_rows, frame)
-        learned = int(seen.sum())
-        judged = [*_judged(model, audit_rows, audit_chances, groupings, sample)]
-        queue = checked_queue(model, audit_rows, audit_chances, seen, sample)
-        overlap = int((positions(kept, audit, leave_out=[fair])[0] >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
-    found, chances = review(model, rows, kept[shown], groupings[0])
-    decided = decide(chances)
+    found, proba = review(model, rows, kept[shown], groupings[0])
+    decided = decide(proba)
     divisions = [
         Division(grouping, changes(grouping, rows, decided), disparities(grouping, rows, decided), quality)
-        for grouping, quality in zip(groupings, judged, strict=True)
+        for grouping, quality in zip(groupings, _quality(model, audited, groupings), strict=True)
     ]
     label = Label(column, tuple(model.classes_.tolist()))
-    dropped = len(data) - len(kept)
-    out_of_sample = 0 if audit_chances is None else int((~np.isnan(audit_chances[:, 0])).sum())
-    return Facts(
-        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chances, queue,
-        sample, learned, out_of_sample,
-    )  # fmt: skip
+    return Facts(model, label, kept, rows, divisions, found, len(data) - len(kept), audited)
 
 
 def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
@@ -154,30 +166,35 @@ def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
     return kept
 
 
-def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str) -> tuple[Rows, Floats]:
-    """Audited rows coded, and the model's probability of each fair label, ``[rows, classes]``."""
-    seen = recorded in audit.columns and bool(audit[recorded].notna().all())
-    rows = coded(model, audit, "the audit", recorded=recorded if seen else None, fair=fair)
-    return rows, fair_proba(model, rows)
+def _audited(
+    model: DebiasedClassifier, audit: pd.DataFrame | Audit, fair: str | None, recorded: str, data: pd.DataFrame
+) -> Audited:
+    if fair is None:
+        raise P4FError("name the column of the fair label in the audit by fair=...")
+    sample = sampled_audit(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
+    frame = sample.frame
+    has_record = recorded in frame.columns and bool(frame[recorded].notna().all())
+    rows = coded(model, frame, "the audit", recorded=recorded if has_record else None, fair=fair)
+    proba, learned = held_out_proba(model, rows, fair_proba(model, rows))
+    overlap = int((positions(data, frame, leave_out=[fair])[0] >= 0).sum())
+    queue = checked_queue(model, rows, proba, learned, sample)
+    return Audited(sample, fair, rows, proba, int(learned.sum()), overlap, queue)
 
 
-def _judged(
-    model: DebiasedClassifier, rows: Rows, chances: Floats, groupings: list[Grouping], sample: Audit
-) -> list[pd.DataFrame]:
+def _quality(
+    model: DebiasedClassifier, audited: Audited | None, groupings: list[Grouping]
+) -> list[pd.DataFrame] | list[None]:
     """By sensitive variable, how often decisions on audited rows are right, for all ``groupings`` of the data."""
-    quality = [audited_quality(grouping, rows, decisions(chances), sample) for grouping in groupings_of(model, rows)]
+    if audited is None:
+        return [None] * len(groupings)
+    quality = [
+        audited_quality(grouping, audited.rows, audited.decisions, audited.sample)
+        for grouping in groupings_of(model, audited.rows)
+    ]
     # Nobody of a group may have been audited.
     nobody = {"rows": 0, "judged": 0}
     pairs = zip(quality, groupings, strict=True)
     return [frame.reindex([*grouping.groups, "all"]).fillna(nobody) for frame, grouping in pairs]
-
-
-def decisions(chances: Floats) -> Codes:
-    """``[rows]``: the label that is decided for, -1 where nothing was predicted."""
-    known = ~np.isnan(chances[:, 0])
-    quality = np.full(len(chances), -1, dtype=np.int64)
-    quality[known] = decide(chances[known])
-    return quality
 
 
 def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:
@@ -258,3 +275,11 @@ def fair_labels(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, favou
         return recode(audit[fair], known, classes, "fair label")
     pair, _ = find_labels(audit, fair, None, favourable)
     return recode(audit[fair], pair, classes, "fair label")
+
+
+def rows_to_fit(facts: Facts, seed: int) -> Codes:
+    """The rows that are fitted on again, by number: all, or 20,000 of more, drawn at random."""
+    count = len(facts.data)
+    if count <= MOST_ROWS:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, MOST_ROWS, replace=False))

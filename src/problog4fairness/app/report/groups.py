@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from problog4fairness.app.report.changes import sensitive_first
-from problog4fairness.app.report.facts import Facts, groupings_of
+from problog4fairness.app.report.facts import Audited, Facts, groupings_of
 from problog4fairness.app.report.markup import Markup, figure, inline, join, page_style, printable, stacked, table, tag
 from problog4fairness.app.report.names import Names
 from problog4fairness.audit import Audit
@@ -27,22 +27,22 @@ COLOURS = (("#0072B2", "v"), ("#D55E00", "o"), ("#009E73", "s"), ("#CC79A7", "D"
 
 def groups_section(facts: Facts, names: Names) -> Markup | None:
     """Confusion counts and a calibration figure for each sensitive variable; None without an audit."""
-    rows, chances, sample = facts.audit_rows, facts.audit_chances, facts.sample
-    if rows is None or chances is None or rows.fair is None or sample is None:
+    audit = facts.audit
+    if audit is None:
         return None
-    parts: list[Markup] = [tag("p", about_quality(facts))]
-    known = np.flatnonzero(~np.isnan(chances[:, 0]))
-    if not len(known):
+    parts: list[Markup] = [tag("p", about_quality(audit))]
+    if not audit.judged:
         return parts[0]
     # What was not predicted out of sample is not shown.
-    rows, chances, sample = rows.take(known), chances[known], sample.take(known)
+    known = audit.known
+    rows, proba, sample = audit.rows.take(known), audit.proba[known], audit.sample.take(known)
     groupings = groupings_of(facts.model, rows)
     for number, grouping in enumerate(groupings):
         if len(groupings) > 1:
             parts.append(tag("h3", f"By {grouping.name}"))
-        counts = confusion(grouping, rows, decide(chances), sample)
+        counts = confusion(grouping, rows, decide(proba), sample)
         parts.append(_confusion_table(counts, facts.label))
-        points = calibration(grouping, rows, chances[:, -1], sample)
+        points = calibration(grouping, rows, proba[:, -1], sample)
         words = [
             f"{row.group}: predicted {percent(row.predicted)}, observed {percent(row.observed)} of "
             f"{count(row.rows, 'row')}."
@@ -60,17 +60,16 @@ def groups_section(facts: Facts, names: Names) -> Markup | None:
     return join(parts, "\n")
 
 
-def about_quality(facts: Facts) -> str:
+def about_quality(audit: Audited) -> str:
     """What accuracies, rates and probabilities on audited rows rest on."""
-    assert facts.sample is not None
-    text = f"The audited rows: {facts.sample.describe()}."
-    if facts.learned:
-        text += f" The model has learned from {count(facts.learned)} of them; "
-        left_out = len(facts.sample) - facts.judged
-        if left_out < facts.learned:
+    text = f"The audited rows: {audit.sample.describe()}."
+    if audit.learned:
+        text += f" The model has learned from {count(audit.learned)} of them; "
+        left_out = len(audit.sample) - audit.judged
+        if left_out < audit.learned:
             text += "each is decided here by a model that was fitted without it"
         if left_out:
-            text += f"{', ' if left_out < facts.learned else ''}{count(left_out)} of them, too few to be predicted "
+            text += f"{', ' if left_out < audit.learned else ''}{count(left_out)} of them, too few to be predicted "
             text += "out of fold, are left out of accuracies, error rates and calibration"
         text += "."
     return text

@@ -108,7 +108,7 @@ def record_section(facts: Facts, made: Record) -> Markup:
 def _files(facts: Facts, made: Record) -> Markup:
     sources = list(made.sources) or [
         Source("a table in memory", "data", rows=len(facts.data) + facts.dropped),
-        *([] if facts.audit is None else [Source("a table in memory", "audit", rows=len(facts.audit))]),
+        *([] if facts.audit is None else [Source("a table in memory", "audit", rows=len(facts.audit.sample))]),
     ]
     rows = []
     for source in sources:
@@ -198,7 +198,7 @@ def card_section(facts: Facts, made: Record, sections: Mapping[str, str]) -> Mar
     learned = learner_facts(facts.model)["learner"]
     audited: Content = "none"
     if facts.audit is not None:
-        audited = join([count(len(facts.audit), "audited row"), "; ", _link("groups", "by group")])
+        audited = join([count(len(facts.audit.sample), "audited row"), "; ", _link("groups", "by group")])
     fields: dict[str, Content] = {
         "Model": f"A classifier of {facts.label.column} as it should have been recorded: "
         f"{WORDS.get(learned, learned)} of {count(len(feature_names(facts.model)), 'column')}",

@@ -247,7 +247,7 @@ def _expected_table(facts: Facts) -> Markup:
 
 
 def _was_right(facts: Facts) -> list[Markup]:
-    queue = facts.queue
+    queue = None if facts.audit is None else facts.audit.queue
     if queue is None or not queue.queued + queue.others:
         return []
     if not queue.queued:

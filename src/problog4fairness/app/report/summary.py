@@ -54,21 +54,22 @@ def _belief_about(facts: Facts, division: Division) -> str:
 
 
 def _quality(facts: Facts, audited: pd.DataFrame | None) -> str:
-    if audited is None or facts.sample is None:
+    audit = facts.audit
+    if audited is None or audit is None:
         return "No audited rows were given, so how often it is right is not known."
-    if not facts.judged:
+    if not audit.judged:
         return (
-            f"It has learned from the {count(len(facts.sample), 'audited row')}, too few to be predicted out of fold, "
+            f"It has learned from the {count(len(audit.sample), 'audited row')}, too few to be predicted out of fold, "
             "so how often it is right is not known."
         )
     right, groups = audited.loc["all"], audited.drop(index="all")["accuracy"]
     apart = ", ".join(f"{percent(value)} where {group}" for group, value in groups[::-1].items())
     shown = percent_interval(right.accuracy, right.accuracy_low, right.accuracy_high)
-    how = "decided by models that were fitted without them" if facts.learned else "decided by it"
+    how = "decided by models that were fitted without them" if audit.learned else "decided by it"
     return (
         f"Its decisions, made without the recorded labels, are right for an estimated {shown} of people"
-        f"{f': {apart}' if len(groups) > 1 else ''}. That rests on {count(facts.judged, 'audited row')}, {how} "
-        f"({facts.sample.describe()})."
+        f"{f': {apart}' if len(groups) > 1 else ''}. That rests on {count(audit.judged, 'audited row')}, {how} "
+        f"({audit.sample.describe()})."
     )
 
 
@@ -295,16 +296,17 @@ def _seen(facts: Facts) -> list[str]:
 
 def _used_twice(facts: Facts) -> list[str]:
     """Whether the audited rows served the model before they judged it."""
-    if facts.overlap is None:
+    audit = facts.audit
+    if audit is None:
         return []
     used = []
-    if facts.learned and facts.judged:
+    if audit.learned and audit.judged:
         used.append(
-            f"The model has learned from {count(facts.learned)} of the audited rows; what judges it are predictions of "
+            f"The model has learned from {count(audit.learned)} of the audited rows; what judges it are predictions of "
             "models that were fitted without them."
         )
     if facts.estimated:
         used.append("The audited rows that judge the model may also have given its parameters.")
-    if facts.overlap:
-        used.append(f"{count(facts.overlap, 'audited row is', 'audited rows are')} also in the data.")
+    if audit.overlap:
+        used.append(f"{count(audit.overlap, 'audited row is', 'audited rows are')} also in the data.")
     return [" ".join([*used, "Accuracy on rows that nobody has used yet can be lower."])] if used else []

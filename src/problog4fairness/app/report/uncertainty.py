@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from problog4fairness.app.report.changes import sensitive_first
-from problog4fairness.app.report.facts import Facts, coded, feature_names, sensitive_of
+from problog4fairness.app.report.facts import Facts, coded, feature_names, rows_to_fit, sensitive_of
 from problog4fairness.app.report.markup import (
     Content,
     Markup,
@@ -23,7 +22,7 @@ from problog4fairness.app.report.markup import (
 )
 from problog4fairness.app.report.names import Names
 from problog4fairness.checks import CheckResult, check
-from problog4fairness.data import MOST_ROWS, Grouping
+from problog4fairness.data import Grouping
 from problog4fairness.errors import P4FError
 from problog4fairness.robustness import UNCERTAIN, Uncertainty
 from problog4fairness.statistics import count, percent
@@ -60,10 +59,11 @@ def check_section(facts: Facts, seed: int) -> Markup:
 def _tested(facts: Facts, seed: int) -> CheckResult:
     """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
     audit, column = None, facts.label.column
-    if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:
-        labelled = facts.audit[facts.audit[column].notna()]
+    if facts.audit is not None and column in facts.audit.sample.frame.columns:
+        frame = facts.audit.sample.frame
+        labelled = frame[frame[column].notna()]
         if len(labelled):
-            audit = coded(facts.model, labelled, "the audit", recorded=column, fair=facts.fair)
+            audit = coded(facts.model, labelled, "the audit", recorded=column, fair=facts.audit.fair)
     return check(
         facts.belief,
         facts.rows,
@@ -77,11 +77,8 @@ def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
     """An interval for the disparity, the rates and each person; None where the belief has no parameter."""
     if not facts.belief.probabilities:
         return None
-    model, data = facts.model, facts.data
-    chosen = np.arange(len(data))
-    if len(data) > MOST_ROWS:
-        chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
-        data = data.iloc[chosen].reset_index(drop=True)
+    model, chosen = facts.model, rows_to_fit(facts, seed)
+    data = facts.data.iloc[chosen].reset_index(drop=True)
     try:
         checked = model.uncertainty(
             data[feature_names(model)],
