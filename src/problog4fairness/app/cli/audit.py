@@ -11,20 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from problog4fairness.app.cli.options import (
-    BiasOptions,
-    Fair,
-    Favourable,
-    ForSpreadsheet,
-    GroupValue,
-    Json,
-    Reading,
-    SampleOptions,
-    Seed,
-    Table,
-    named_numbers,
-    refuse_both,
-)
+from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import print_json, say, show, working
 from problog4fairness.errors import P4FError
 
@@ -43,8 +30,8 @@ class DesignName(StrEnum):
 
 
 def plan(
-    bias: BiasOptions,
-    reading: Reading,
+    bias: options.BiasOptions,
+    reading: options.Reading,
     error: Annotated[
         float, typer.Option(metavar="SHARE", help="Half the width of the interval of each parameter, such as 0.1.")
     ] = 0.1,
@@ -54,8 +41,8 @@ def plan(
     ] = None,
     sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable.")] = None,
     recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
-    favourable: Favourable = None,
-    group: GroupValue = None,
+    favourable: options.Favourable = None,
+    group: options.GroupValue = None,
     guess: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="What a parameter may be, such as p1=0.3; repeat for more."),
@@ -92,9 +79,9 @@ def plan(
             "estimate the table by --drawn-from.",
         ),
     ] = False,
-    for_spreadsheet: ForSpreadsheet = False,
-    seed: Seed = 0,
-    as_json: Json = False,
+    for_spreadsheet: options.ForSpreadsheet = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Which rows to check by hand, in rounds: draw some, fill them in, ask again, until it says stop.
 
@@ -105,7 +92,7 @@ def plan(
     from problog4fairness.beliefs import named_belief
     from problog4fairness.data import check_output, read_table, write_table
 
-    refuse_both(draw, as_json, "--draw")
+    options.refuse_both(draw, as_json, "--draw")
     if data is None:
         if draw is not None:
             raise P4FError("--draw needs the table to draw from: --data FILE --sensitive COLUMN --recorded COLUMN")
@@ -180,12 +167,12 @@ def _show(result: AuditPlan, draw: str | None, as_json: bool, labels: Sequence[A
 
 
 def _guesses(texts: Sequence[str]) -> dict[str, float]:
-    named = (named_numbers("--guess", text, "NAME=VALUE, such as p1=0.3") for text in texts)
+    named = (options.named_numbers("--guess", text, "NAME=VALUE, such as p1=0.3") for text in texts)
     return {name: values[0] for name, values in named}
 
 
 def estimate(
-    audit: Table,
+    audit: options.Table,
     sensitive: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the sensitive variable.")],
     output: Annotated[
         str,
@@ -193,13 +180,13 @@ def estimate(
             "-o", "--output", metavar="FILE", help="The file to write; - for standard output.", show_default=False
         ),
     ],
-    sample: SampleOptions,
-    bias: BiasOptions,
-    reading: Reading,
+    sample: options.SampleOptions,
+    bias: options.BiasOptions,
+    reading: options.Reading,
     recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
-    fair: Fair = None,
-    favourable: Favourable = None,
-    group: GroupValue = None,
+    fair: options.Fair = None,
+    favourable: options.Favourable = None,
+    group: options.GroupValue = None,
     again: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="For numeric: a second measurement of each, not --fair-feature."),
@@ -211,7 +198,7 @@ def estimate(
             help="The whole table, for rows drawn from it by recorded label that do not say so themselves.",
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Estimate how strong a bias is, from rows whose recorded and fair values are both known.
 
@@ -226,7 +213,7 @@ def estimate(
     from problog4fairness.errors import printable
     from problog4fairness.statistics import in_labels
 
-    refuse_both(output, as_json)
+    options.refuse_both(output, as_json)
     check_output(output, audit, Path(bias.belief) if Path(bias.belief).is_file() else None)
     named = (sensitive, recorded, fair, sample.cluster, *bias.columns, *(again or ()))
     read_by_belief = _read_by(bias.belief, sensitive)
@@ -267,7 +254,7 @@ def estimate(
     say("", "still needed: additional rows for an interval of ±0.1", output)
 
 
-def _read(source: str, wanted: Sequence[str], reading: Reading, drawn: bool) -> pd.DataFrame:
+def _read(source: str, wanted: Sequence[str], reading: options.Reading, drawn: bool) -> pd.DataFrame:
     """These columns of a table that is read piece by piece; where one is missing, some rows with all that there are.
 
     Only the different rows are kept, with their numbers, unless they were drawn by a plan: such rows are not many.
@@ -299,7 +286,9 @@ def _read_by(belief: str, sensitive: str) -> tuple[str, ...]:
     return read_belief(Path(belief), sensitive=sensitive).columns.all if Path(belief).is_file() else ()
 
 
-def _with_hidden(rows: pd.DataFrame, audit: str, table: str, fair: Sequence[str], reading: Reading) -> pd.DataFrame:
+def _with_hidden(
+    rows: pd.DataFrame, audit: str, table: str, fair: Sequence[str], reading: options.Reading
+) -> pd.DataFrame:
     """The audited rows with the columns that reviewers did not see, where a plan left them out."""
     from problog4fairness.audit import DESIGN, ROW, STRATUM, Audit
 
@@ -308,7 +297,7 @@ def _with_hidden(rows: pd.DataFrame, audit: str, table: str, fair: Sequence[str]
     return Audit.of(reading.table(audit), fair=fair, table=reading.table(table)).frame
 
 
-def _whole(source: str, wanted: Sequence[str], reading: Reading) -> pd.DataFrame:
+def _whole(source: str, wanted: Sequence[str], reading: options.Reading) -> pd.DataFrame:
     """The table that rows were drawn from, its values as plain data."""
     from problog4fairness.data import plain_column
 

@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from problog4fairness.app.cli.options import (
-    Fair,
-    Figure,
-    ForSpreadsheet,
-    Json,
-    ModelFile,
-    Reading,
-    RecordedInTraining,
-    Seed,
-    Table,
-    Threshold,
-    named_numbers,
-)
+from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import json_text, print_json, save, say, working
 from problog4fairness.errors import P4FError
 
@@ -34,16 +22,16 @@ DIGITS = 6
 
 
 def predict(
-    model: ModelFile,
-    data: Table,
-    reading: Reading,
+    model: options.ModelFile,
+    data: options.Table,
+    reading: options.Reading,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="CSV or Parquet; - for CSV on standard output.")
     ] = "-",
-    recorded: RecordedInTraining = None,
-    threshold: Threshold = 0.5,
-    for_spreadsheet: ForSpreadsheet = False,
-    as_json: Json = False,
+    recorded: options.RecordedInTraining = None,
+    threshold: options.Threshold = 0.5,
+    for_spreadsheet: options.ForSpreadsheet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Add what a model says to each row of a table, of any length: it is read and written piece by piece.
 
@@ -104,20 +92,20 @@ def _print_records(frames: Iterator[pd.DataFrame]) -> None:
 
 
 def uncertainty(
-    model: ModelFile,
-    data: Table,
-    reading: Reading,
+    model: options.ModelFile,
+    data: options.Table,
+    reading: options.Reading,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write a row for each person, as CSV.", show_default=False),
     ] = None,
-    recorded: RecordedInTraining = None,
-    fair: Fair = None,
+    recorded: options.RecordedInTraining = None,
+    fair: options.Fair = None,
     draws: Annotated[int, typer.Option(min=10, metavar="N", help="How many beliefs to draw, and fits to make.")] = 50,
-    threshold: Threshold = 0.5,
-    figure: Figure = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    threshold: options.Threshold = 0.5,
+    figure: options.Figure = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """How far what the audit and the rows leave open reaches: an interval for each person, the disparity and the rates.
 
@@ -156,10 +144,10 @@ def uncertainty(
 
 
 def bounds(
-    model: ModelFile,
-    data: Table,
-    reading: Reading,
-    recorded: RecordedInTraining = None,
+    model: options.ModelFile,
+    data: options.Table,
+    reading: options.Reading,
+    recorded: options.RecordedInTraining = None,
     box: Annotated[
         list[str] | None,
         typer.Option(
@@ -174,7 +162,7 @@ def bounds(
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The sensitive column, where there are several.")
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """The disparity over all beliefs in a set, and for each parameter the value at which the gap would close.
 
@@ -203,7 +191,7 @@ def _read(
     model: Path,
     data: str,
     recorded: str | None,
-    reading: Reading,
+    reading: options.Reading,
 ) -> tuple[DebiasedClassifier, pd.DataFrame, str]:
     """The model, the rows that have a recorded label, and its column."""
     from problog4fairness.data import check_column
@@ -229,7 +217,7 @@ def _sensitive(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame |
 
 def _range(text: str) -> tuple[str, tuple[float, float]]:
     form = "NAME=LOW:HIGH, such as p1=0.2:0.6"
-    name, ends = named_numbers("--box", text, form, ":")
+    name, ends = options.named_numbers("--box", text, form, ":")
     if len(ends) != 2:
         raise P4FError(f"--box {text}: write {form}")
     return name, (ends[0], ends[1])

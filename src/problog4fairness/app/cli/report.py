@@ -7,29 +7,20 @@ from typing import Annotated
 
 import typer
 
-from problog4fairness.app.cli.options import (
-    AuditOptions,
-    Favourable,
-    Json,
-    ModelFile,
-    Output,
-    Reading,
-    RecordedInTraining,
-    Seed,
-)
+from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import print_json, save, say, working
 
 _RECORD = "For the record"
 
 
 def report(
-    model: ModelFile,
+    model: options.ModelFile,
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="The recorded data; - for standard input.")],
-    output: Output,
-    audit: AuditOptions,
-    reading: Reading,
-    recorded: RecordedInTraining = None,
-    favourable: Favourable = None,
+    output: options.Output,
+    audit: options.AuditOptions,
+    reading: options.Reading,
+    recorded: options.RecordedInTraining = None,
+    favourable: options.Favourable = None,
     names: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,8 +67,8 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="How the audit was drawn, for the bundle.", rich_help_panel=_RECORD),
     ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Write one page about a model: what it believes, how sure that is, what it changes, and what could be wrong.
 
@@ -133,7 +124,7 @@ def verify(
     data: Annotated[
         str, typer.Option("--data", metavar="FILE", help="The recorded data, which are not in the folder.")
     ],
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Make a report again from its evidence, and say what differs.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from problog4fairness.app.cli.options import Json, Seed
+from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import clear, print_json, say, show
 from problog4fairness.errors import P4FError
 
@@ -37,8 +37,8 @@ def demo(
         "p4f-demo"
     ),
     rows: Annotated[int, typer.Option(min=200, metavar="N", help="Number of loan applications.")] = 5000,
-    seed: Seed = 0,
-    as_json: Json = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Estimate, train, compare and report on made-up loans, with the command for each step; about a minute.
 

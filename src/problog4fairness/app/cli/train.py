@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from problog4fairness.app.cli.options import (
-    Figure,
-    Json,
-    LearnerChoice,
-    LearnerName,
-    NetworkOptions,
-    Output,
-    Reading,
-    Seed,
-    TableOptions,
-    UseSensitive,
-    When,
-)
+from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import print_json, save, say, show, working
 from problog4fairness.errors import P4FError
 
@@ -40,24 +28,24 @@ class TestFeatures(StrEnum):
 
 
 def check(
-    table: TableOptions,
-    reading: Reading,
+    table: options.TableOptions,
+    reading: options.Reading,
     feature: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A distorted feature that was audited; repeat for more.")
     ] = None,
     fair_feature: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
     ] = None,
-    when: When = None,
+    when: options.When = None,
     use_sensitive: Annotated[
         bool,
         typer.Option(
             "--use-sensitive/--group-free", help="Whether the fair label may depend on the group; tested otherwise."
         ),
     ] = False,
-    figure: Figure = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    figure: options.Figure = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Test whether the data contradict a belief, by recorded rows alone or by audited ones, too.
 
@@ -83,10 +71,10 @@ def check(
             when or "",
         ]
         features = feature_columns(frame, leave_out=[table.recorded, *others], **table.columns)
-    options = {**table.roles(audited), "fair": fair, "use_sensitive": use_sensitive, "features": features}
+    arguments = {**table.roles(audited), "fair": fair, "use_sensitive": use_sensitive, "features": features}
     with working("getting ready"):
         from problog4fairness import checks
-    result = checks.check(belief, frame, **options, when=when, random_state=seed)
+    result = checks.check(belief, frame, **arguments, when=when, random_state=seed)
     if figure is not None:
         save(lambda path: write_figure(result.plot(), path), figure)
     if as_json:
@@ -107,18 +95,18 @@ def _outcomes(result: CheckResult) -> pd.DataFrame:
 
 
 def train(
-    table: TableOptions,
-    output: Output,
-    networks: NetworkOptions,
-    reading: Reading,
-    use_sensitive: UseSensitive = None,
+    table: options.TableOptions,
+    output: options.Output,
+    networks: options.NetworkOptions,
+    reading: options.Reading,
+    use_sensitive: options.UseSensitive = None,
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
     ] = None,
-    learner: LearnerChoice = LearnerName.auto,
+    learner: options.LearnerChoice = options.LearnerName.auto,
     check: Annotated[bool, typer.Option(help="Whether to test if the data contradict the belief.")] = True,
-    seed: Seed = 0,
-    as_json: Json = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Train a model of the fair label on recorded data, through a belief about how they were distorted.
 
@@ -150,8 +138,8 @@ def train(
     )
     save(model.save, output)
     features = list(rows.features.columns)
-    options = {**table.roles(audited), "use_sensitive": model.group_use_.used, "features": features}
-    checked = _checked(model.belief_, frame, seed, options) if check else None
+    arguments = {**table.roles(audited), "use_sensitive": model.group_use_.used, "features": features}
+    checked = _checked(model.belief_, frame, seed, arguments) if check else None
     if as_json:
         print_json(
             {
@@ -183,24 +171,24 @@ def train(
     )
 
 
-def _checked(belief: Belief, frame: pd.DataFrame, seed: int, options: dict[str, Any]) -> CheckResult | None:
+def _checked(belief: Belief, frame: pd.DataFrame, seed: int, arguments: dict[str, Any]) -> CheckResult | None:
     """What the data say against the belief; None, with a warning, where it cannot be tested."""
     from problog4fairness import checks
     from problog4fairness.data import FileWarning
 
     with warnings.catch_warnings(action="ignore", category=FileWarning):  # training has warned of the table already
         try:
-            return checks.check(belief, frame, **options, random_state=seed)
+            return checks.check(belief, frame, **arguments, random_state=seed)
         except P4FError as error:
             say(f"warning: the belief could not be tested: {error}", error=True)
             return None
 
 
 def compare(
-    table: TableOptions,
-    reading: Reading,
-    use_sensitive: UseSensitive = None,
-    learner: LearnerChoice = LearnerName.auto,
+    table: options.TableOptions,
+    reading: options.Reading,
+    use_sensitive: options.UseSensitive = None,
+    learner: options.LearnerChoice = options.LearnerName.auto,
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -211,8 +199,8 @@ def compare(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for the figure and the tables.")
     ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
 ) -> None:
     """Compare a model of the fair label with methods that do without a belief.
 
