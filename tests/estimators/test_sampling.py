@@ -46,6 +46,16 @@ def test_clusters_are_not_used_in_training_and_it_is_said():
     assert "cluster" in message
 
 
+def test_a_table_and_its_audit_keep_their_clusters():
+    audit = p4f.Audit.of(PEOPLE.iloc[:60], fair="repaid", sampling="random", cluster=np.arange(60) // 2, table=TABLE)
+    known = training_rows(TABLE, BELIEF, audit=audit, favourable=1, **COLUMNS).known
+    assert isinstance(known, p4f.Audit)
+    np.testing.assert_array_equal(known.clusters, np.arange(60) // 2)
+    assert (
+        training_rows(TABLE, BELIEF, audit=audit.take(np.arange(3)), favourable=1, **COLUMNS).known.clusters.size == 3
+    )
+
+
 def test_rows_that_were_only_audited_count_for_all_that_they_stand_for():
     others = FRAME.assign(area=AREA, granted=RECORDED, repaid=FAIR, income=FRAME.iloc[:, 0] + 10)
     kinds = {(a, r): 100.0 * (1 + a + 2 * r) for a in (0, 1) for r in (0, 1)}

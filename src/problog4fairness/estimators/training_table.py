@@ -40,6 +40,8 @@ from problog4fairness.estimators.prediction import predicts_from
 
 # The column that says how many people each audited row stands for.
 AUDIT_WEIGHT = "p4f_weight"
+AUDIT_CLUSTER = "p4f_cluster"
+_DESIGN = (AUDIT_WEIGHT, AUDIT_CLUSTER)
 
 
 def with_fair(
@@ -64,9 +66,13 @@ def with_fair(
 def joined(data: pd.DataFrame, audit: Audit, fair: str, needed: Sequence[str]) -> pd.DataFrame:
     """The data followed by audited rows that are not in them, with the fair label and what each row stands for."""
     rows, labels = with_audit(data, audit.frame, fair=fair, needed=needed, places=audit.rows)
-    weights = np.full(len(rows), np.nan)
-    weights[positions_of(audit, len(data)).rows] = audit.weights
-    return rows.assign(**{fair: labels, AUDIT_WEIGHT: weights})
+    places = positions_of(audit, len(data)).rows
+    beside = {fair: labels}
+    for name, values in ((AUDIT_WEIGHT, audit.weights), (AUDIT_CLUSTER, audit.clusters)):
+        if values is not None:
+            beside[name] = np.full(len(rows), np.nan)
+            beside[name][places] = values
+    return rows.assign(**beside)
 
 
 def positions_of(audit: Audit, rows: int) -> Audit:
@@ -136,6 +142,8 @@ class TrainingRows:
     audit_weights
         How many people each audited row stands for, missing where nobody looked; None where the fair label is a column
         of the table.
+    audit_clusters
+        To which cluster each audited row belongs, missing where nobody looked; None without clusters.
     size
         Rows of the table before those that were added.
     """
@@ -149,6 +157,7 @@ class TrainingRows:
     left_out: list[str]
     places: Codes
     audit_weights: pd.Series[float] | None = None
+    audit_clusters: pd.Series[float] | None = None
     size: int = 0
 
     @property
@@ -179,7 +188,10 @@ class TrainingRows:
         if not len(weights):
             return self.fair
         sampling: Literal["random", "stratified"] = "random" if np.ptp(weights) == 0 else "stratified"
-        return Audit(frame, sampling, weights, nothing, np.zeros(0), None, places, fair=("fair",))
+        clusters = None
+        if self.audit_clusters is not None:
+            clusters = np.unique(self.audit_clusters.to_numpy()[places], return_inverse=True)[1]
+        return Audit(frame, sampling, weights, nothing, np.zeros(0), clusters, places, fair=("fair",))
 
 
 def training_rows(
@@ -260,7 +272,7 @@ def training_rows(
         *votes,
         *optional,
         *belief.columns.withheld,
-        AUDIT_WEIGHT,
+        *_DESIGN,
         *([] if fair is None else [fair]),
         *([] if needed else columns),
     }
@@ -277,9 +289,14 @@ def training_rows(
         if written is None
         else pd.Series(recode(rows[str(fair)], written, labels, "fair label"), index=rows.index, dtype=object),
         len(frame) - len(rows),
-        [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT}],
+        [
+            str(name)
+            for name in frame.columns
+            if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT, AUDIT_CLUSTER}
+        ],
         np.flatnonzero(frame[complete].notna().all(axis=1)),
-        rows[AUDIT_WEIGHT] if AUDIT_WEIGHT in rows.columns else None,
+        rows.get(AUDIT_WEIGHT),
+        rows.get(AUDIT_CLUSTER),
         size,
     )
 
