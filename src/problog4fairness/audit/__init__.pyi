@@ -9,7 +9,7 @@ from .estimation.record_likelihood import Learned, Terms, adequate_matrix, desig
 from .estimation.stratified import Design, Stratified, Target, design_of
 from .planning.allocation import next_round, wanted_rows
 from .planning.plan import AuditPlan, hoeffding_plan
-from .planning.planning import PILOT, plan_audit, rounds, strata_table
+from .planning.planning import PILOT, fair_columns, parameter_table, plan_audit, rounds, strata_table
 from .reading import AuditWarning, by_feature, read_labels, warn_audit
 from .sheet import DESIGN, NOT_STATED, OWN, PROBABILITY, ROW, STRATUM, Sheet, is_filled, planned_error
 from .strata import (
@@ -59,6 +59,7 @@ __all__ = [
     "counted_labels",
     "design_matrix",
     "design_of",
+    "fair_columns",
     "feature_strata",
     "frame_of",
     "generator",
@@ -70,6 +71,7 @@ __all__ = [
     "learn",
     "most_likely",
     "next_round",
+    "parameter_table",
     "plan_audit",
     "planned_error",
     "posterior_draws",

@@ -58,7 +58,7 @@ def plan_audit(
         notes.append(f"{reason}: rows are drawn from everybody, by Hoeffding's inequality")
         drawn, design = _everybody(belief, table, recorded, favourable), "random"
     drawn = replace(drawn, index=index_of(table))
-    columns = _fair_columns(fair, drawn.strata)
+    columns = fair_columns(fair, drawn.strata.columns)
     paper = _paper_plan(drawn, error, confidence, quiet=design == "neyman")
     if design != "neyman":
         return _random_plan(belief, drawn, paper, design, pilot, columns, notes)
@@ -96,7 +96,7 @@ def plan_audit(
         "neyman",
         error,
         confidence,
-        _parameter_table(known, (halves <= error) & (finished or parts == 1)),
+        parameter_table(known, halves, (halves <= error) & (finished or parts == 1)),
         strata_table(drawn, rows, before, now, in_all),
         paper,
         tuple(notes if rows.any() else [*notes, imagined.note]),
@@ -151,17 +151,12 @@ def _random_plan(
         filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
     wanted = np.minimum(wanted, coarse.sizes)
     done = bool((filled >= wanted).all())
+    unknown = [Parameter(own.name, own.meaning, None, 0.0, 1.0, 0) for own in belief.probabilities]
     return AuditPlan(
         "hoeffding" if design == "hoeffding" else "random",
         paper.error,
         paper.confidence,
-        _parameter_table(
-            [
-                Parameter(probability.name, probability.meaning, None, 0.0, 1.0, 0)
-                for probability in belief.probabilities
-            ],
-            done,
-        ),
+        parameter_table(unknown, _halves(unknown), done),
         strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
         paper,
         (*notes, f"assumed: {paper.assumed}"),
@@ -180,13 +175,13 @@ def _everybody(belief: Belief, table: Any, recorded: str | None, favourable: Any
     return label_strata(belief, table, recorded, favourable, divided=False)
 
 
-def _fair_columns(fair: str | Sequence[str] | Mapping[str, str], strata: Strata) -> tuple[str, ...]:
-    """The columns to fill in: one for the label, or one for each feature."""
+def fair_columns(fair: str | Sequence[str] | Mapping[str, str], recorded: Sequence[str]) -> tuple[str, ...]:
+    """The columns to fill in, one for each recorded one."""
     if isinstance(fair, str):
-        return (fair,) if len(strata.columns) == 1 else tuple(f"{fair}_{name}" for name in strata.columns)
-    names = [fair[name] for name in strata.columns] if isinstance(fair, Mapping) else list(fair)
-    if len(names) != len(strata.columns):
-        raise P4FError(f"fair names {len(names)} columns for {len(strata.columns)} of {', '.join(strata.columns)}")
+        return (fair,) if len(recorded) == 1 else tuple(f"{fair}_{name}" for name in recorded)
+    names = [fair.get(name, "") for name in recorded] if isinstance(fair, Mapping) else list(fair)
+    if len(names) != len(recorded) or "" in names:
+        raise P4FError(f"fair must name one column for each of {', '.join(recorded)}, not {list(filter(None, names))}")
     return tuple(names)
 
 
@@ -293,15 +288,12 @@ def _halves(parameters: Sequence[Parameter]) -> Floats:
     return np.array([((parameter.high or 0.0) - (parameter.low or 0.0)) / 2 for parameter in parameters])
 
 
-def _parameter_table(parameters: Sequence[Parameter], done: Any) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {name: [getattr(parameter, name) for parameter in parameters] for name in ("value", "low", "high")},
-        dtype=np.float64,
-    )
-    frame["half_width"] = (frame["high"] - frame["low"]) / 2
-    frame["done"] = np.broadcast_to(done, len(frame)).astype(bool)
-    frame["meaning"] = [parameter.meaning for parameter in parameters]
-    return frame.set_axis(pd.Index([parameter.name for parameter in parameters], name="parameter"))
+def parameter_table(parameters: Sequence[Parameter], halves: Floats, done: Any) -> pd.DataFrame:
+    """What is to be known, with half the width of each interval, and whether it is known well enough."""
+    columns = {name: [getattr(parameter, name) for parameter in parameters] for name in ("value", "low", "high")}
+    index = pd.Index([parameter.name for parameter in parameters], name="parameter")
+    frame = pd.DataFrame(columns, index, dtype=np.float64).assign(half_width=halves, done=done)
+    return frame.astype({"done": bool}).assign(meaning=[parameter.meaning for parameter in parameters])
 
 
 def strata_table(drawn: SamplingFrame, rows: Floats, before: Sheet | None, now: Floats, in_all: Floats) -> pd.DataFrame:

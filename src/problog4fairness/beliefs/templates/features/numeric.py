@@ -349,34 +349,26 @@ class NumericMeasurementBias(FeatureBias):
         self,
         table: Any,
         *,
-        recorded: str | None = None,
         fair: str | Sequence[str] | Mapping[str, str] = "fair",
         error: float = 0.1,
         confidence: float = 0.95,
         pilot: Any = None,
         design: Literal["neyman", "hoeffding", "random"] = "neyman",
-        favourable: Any = None,
+        **labels: Any,
     ) -> AuditPlan:
         """Plan which rows to measure rightly until factors and shifts are known well enough, in rounds.
 
         Rows of each group are drawn at random, by normal theory: of n of them, the interval of the factor is
-        1.96 * noise / (spread * sqrt(n)) wide on either side.
+        1.96 * noise / (spread * sqrt(n)) wide on either side. The arguments are those of :meth:`Belief.plan_audit`;
+        those about ``labels`` do not matter here.
 
         Parameters
         ----------
-        table, confidence
-            As for :meth:`Belief.plan_audit`.
-        fair
-            The name of the column to fill in; for several features one for each.
         error
             Half the width of the interval of each factor; and of the shift of an average fair value, as a share of the
             standard deviation of fair values.
-        pilot
-            What :meth:`AuditPlan.draw` gave, as far as it is filled in.
         design
             ``"neyman"``, the only one for numbers.
-        recorded, favourable
-            Of the label, which does not matter here.
         """
         from problog4fairness.beliefs.templates.features.numeric_plan import plan_numbers
 

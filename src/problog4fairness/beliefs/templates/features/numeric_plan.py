@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,14 +20,16 @@ from problog4fairness.audit import (
     Sheet,
     Strata,
     audit_groups,
+    fair_columns,
     index_of,
     is_filled,
+    parameter_table,
     recorded_column,
     rounds,
     strata_table,
     table_frame,
 )
-from problog4fairness.beliefs.templates.features.measurement_model import LEAST_ROWS, finite
+from problog4fairness.beliefs.templates.features.measurement_model import LEAST_ROWS, MEANINGS, finite
 from problog4fairness.data import to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter, required_samples
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 GUESS = 0.5
 # What the width of intervals depends on.
 CHANCE = ("noise", "spread")
+BOTH_SIDES = (-math.inf, math.inf)
 
 
 class _Known(NamedTuple):
@@ -72,7 +76,7 @@ def plan_numbers(
     """See :meth:`NumericMeasurementBias.plan_audit`."""
     required_samples(error, confidence)  # raises where the two are no numbers to plan for
     drawn = _drawn(belief, table)
-    columns = _columns(belief, fair)
+    columns = fair_columns(fair, belief.features)
     before = None if pilot is None or DESIGN not in pilot.columns else Sheet.of(to_frame(pilot), drawn, "neyman")
     if pilot is not None and before is None:
         raise P4FError("the pilot was not drawn by this plan; pass what its draw(...) gave, filled in")
@@ -84,22 +88,24 @@ def plan_numbers(
     if audit is not None:
         groups = belief.variable.positions(audit).astype(np.int64)
         rows = np.bincount(groups, minlength=len(rows)).astype(np.float64)
-        fair_columns = dict(zip(belief.features, columns, strict=True))
-        known = [_estimated(own, audit[groups == own.group], fair_columns[own.feature]) for own in known]
-    halves = [own.half(confidence) for own in known]
+        column = dict(zip(belief.features, columns, strict=True))
+        known = [_estimated(own, audit[groups == own.group], column[own.feature]) for own in known]
+    halves = np.array([own.half(confidence) for own in known])
+    audited = np.array([own.rows for own in known])
     wanted = np.zeros(len(rows))
-    for own, half in zip(known, halves, strict=True):
-        wanted[own.group] = max(wanted[own.group], half**2 * max(own.rows, 1) / error**2)
-    finished = all(own.rows and half <= error for own, half in zip(known, halves, strict=True))
+    np.maximum.at(wanted, [own.group for own in known], halves**2 * np.maximum(audited, 1) / error**2)
+    halves = np.where(audited > 0, halves, np.nan)
+    finished = bool((halves <= error).all())
     acting = np.isin(np.arange(len(rows)), belief.affected)
     least = np.minimum(np.where(acting & (not stated), PILOT, 0), drawn.sizes)
     now, in_all = rounds(rows, wanted, least, drawn.sizes, stated, finished)
-    lines = [line for own, half in zip(known, halves, strict=True) for line in _lines(belief, own, half, error)]
+    parameters = [line for own, half in zip(known, halves.tolist(), strict=True) for line in _lines(belief, own, half)]
+    halves = halves.repeat(2)
     return AuditPlan(
         "neyman",
         error,
         confidence,
-        pd.DataFrame(lines).set_index("parameter"),
+        parameter_table(parameters, halves, halves <= error),
         strata_table(drawn, rows, before, now, in_all),
         None,
         tuple(_notes(belief, guessed=not (rows.any() or stated))),
@@ -117,16 +123,6 @@ def _drawn(belief: NumericMeasurementBias, table: Any) -> SamplingFrame:
     groups, words = audit_groups(belief, frame)
     unknown = frame[list(belief.features)].isna().any(axis=1).to_numpy()
     return SamplingFrame(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups), index_of(table))
-
-
-def _columns(belief: NumericMeasurementBias, fair: str | Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
-    """The columns to fill in, one for each feature."""
-    if isinstance(fair, str):
-        return (fair,) if len(belief.features) == 1 else tuple(f"{fair}_{name}" for name in belief.features)
-    names = [fair.get(name, "") for name in belief.features] if isinstance(fair, Mapping) else list(fair)
-    if len(names) != len(belief.features) or "" in names:
-        raise P4FError(f"fair names one column for each of {', '.join(belief.features)}")
-    return tuple(names)
 
 
 def _guess(
@@ -164,27 +160,15 @@ def _estimated(guess: _Known, rows: pd.DataFrame, column: str) -> _Known:
     return guess._replace(noise=noise, spread=spread, factor=float(slope), rows=len(rows))
 
 
-def _lines(belief: NumericMeasurementBias, own: _Known, half: float, error: float) -> list[dict[str, Any]]:
+def _lines(belief: NumericMeasurementBias, own: _Known, half: float) -> list[Parameter]:
     """The table's lines about factor and shift."""
-    group, level = belief.variable.group_text(own.group), belief.variable.levels[own.group]
-    half = half if own.rows else math.nan
-    value = own.factor if own.rows else math.nan
-    meanings = {
-        "factor": (value, f"by which the fair {own.feature} is multiplied where {group}"),
-        "shift": (math.nan, f"by which an average fair {own.feature} is moved where {group}, in its deviations"),
-    }
-    return [
-        {
-            "parameter": f"{kind}({belief.names[own.feature]},{level})",
-            "value": centre,
-            "low": centre - half,
-            "high": centre + half,
-            "half_width": half,
-            "done": bool(half <= error),
-            "meaning": meaning,
-        }
-        for kind, (centre, meaning) in meanings.items()
-    ]
+    group, feature = belief.variable.group_text(own.group), own.feature
+    inside = f"({belief.names[feature]},{belief.variable.levels[own.group]})"
+    factor = Parameter(f"factor{inside}", MEANINGS["factor"].format(feature=feature, group=group), bounds=BOTH_SIDES)
+    if own.rows:
+        factor = replace(factor, value=own.factor, low=own.factor - half, high=own.factor + half)
+    moved = f"by which an average fair {feature} is moved where {group}, in its deviations"
+    return [factor, Parameter(f"shift{inside}", moved)]
 
 
 def _notes(belief: NumericMeasurementBias, guessed: bool) -> list[str]:
