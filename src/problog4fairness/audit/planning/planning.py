@@ -268,19 +268,14 @@ def _known_values(
     belief: Belief, pilot: Any, before: Sheet | None, recorded: str | None, fair: Any, notes: list[str]
 ) -> Mapping[str, float]:
     """Values of parameters that the belief states, or that another audit showed."""
-    known = {
-        probability.name: probability.value for probability in belief.probabilities if probability.value is not None
-    }
+    known = [belief]
     if pilot is not None and before is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
             columns: Any = recorded or list(belief.features)
-            other = belief.estimate(pilot, recorded=columns, fair=fair)
-        known |= {
-            probability.name: probability.value for probability in other.probabilities if probability.value is not None
-        }
+            known.append(belief.estimate(pilot, recorded=columns, fair=fair))
         notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
-    return known
+    return {own.name: own.value for each in known for own in each.probabilities if own.value is not None}
 
 
 def _halves(parameters: Sequence[Parameter]) -> Floats:

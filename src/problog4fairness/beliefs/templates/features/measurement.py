@@ -45,15 +45,13 @@ class MeasurementBias(FeatureBias):
     ----------
     features
         The columns that are distorted.
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
     negative, positive
         For binary features: probability that a recorded 0 is a fair 1 (the recording was too low), and that a recorded
         1 is a fair 0. One number for all, one per group, one per feature (a number or one per group), None to be
         estimated, False for "does not happen". In the program, p1(feature) and p2(feature) are negative for A = 1 and
         A = 0, p3 and p4 positive.
-    groups, affected
-        The groups, and those on which the bias acts; as for :class:`LabelBias`.
+    sensitive, groups, affected
+        As for :class:`LabelBias`.
     values
         The values of features that are not 0 and 1: ``{"education": ("low", "middle", "high")}``. With two values the
         second one counts as 1. With more, each group has a table of parameters ``p(feature,group,recorded,fair)``.

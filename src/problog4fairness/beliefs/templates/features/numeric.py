@@ -71,15 +71,13 @@ class NumericMeasurementBias(FeatureBias):
     ----------
     features
         The numeric columns that are distorted.
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
     factor, shift, noise
         How numbers are recorded: one number for all, one per group, one per feature (a number or one per group), None
         to be estimated, False for "does not happen". Noise is a standard deviation.
     mean, spread
         Mean and standard deviation of the fair values, in the same way.
-    groups, affected
-        The groups, and those on which the bias acts; as for :class:`LabelBias`. Others are recorded as they are.
+    sensitive, groups, affected
+        As for :class:`LabelBias`; numbers of groups on which the bias does not act are recorded as they are.
     points
         How many points stand for the fair value of a feature, from 2 to 15.
     inputs

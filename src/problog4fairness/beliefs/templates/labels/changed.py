@@ -46,8 +46,8 @@ class ChangedBias(RowBias):
 
     Parameters
     ----------
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
+    sensitive, groups, affected, favourable
+        As for :class:`LabelBias`.
     when
         The column with the day of each row, written as 2020-03-01. No learner reads it.
     changed
@@ -55,8 +55,6 @@ class ChangedBias(RowBias):
     negative, positive
         None to be estimated for each group and period, False for "does not happen"; or :func:`by`, what it depends on
         besides.
-    groups, affected, favourable
-        As for :class:`RowBias`.
 
     Attributes
     ----------

@@ -37,17 +37,12 @@ class ClassBias(LabelStage):
 
     Parameters
     ----------
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
+    sensitive, groups, affected
+        As for :class:`LabelBias`.
     classes
         The classes of the label; the last one is the favourable one, of which groups get unequal shares.
     transitions
         Probabilities by (group, fair class, recorded class), one number for all, or None to be estimated.
-    groups
-        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
-        named by ``affected`` and everybody else, such as ``not female`` and ``female``.
-    affected
-        The groups on which the bias acts; all by default.
 
     Examples
     --------

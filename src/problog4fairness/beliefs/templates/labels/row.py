@@ -57,18 +57,11 @@ class RowBias(LabelStage):
 
     Parameters
     ----------
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
+    sensitive, groups, affected, favourable
+        As for :class:`LabelBias`.
     negative, positive
         What the probability that a fair 1 is recorded as 0, and a fair 0 as 1, depends on besides the group:
         :func:`by` says the columns. Or, as for :class:`LabelBias`, one number, one per group, None, or False.
-    groups
-        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
-        named by ``affected`` and everybody else, such as ``not female`` and ``female``.
-    affected
-        The groups on which the bias acts; all by default.
-    favourable
-        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
 
     Notes
     -----

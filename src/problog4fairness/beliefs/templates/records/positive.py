@@ -38,18 +38,14 @@ class PositiveUnlabelled(Selection):
 
     Parameters
     ----------
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
+    sensitive, groups, favourable
+        As for :class:`LabelBias`; the favourable label is the one that is recorded.
     propensity
         P(recorded = 1 | fair = 1): one number for all, one per group (``{1: 0.3, 0: 0.6}``), None to be estimated. With
         ``by``, one for each ``(group, value, ...)``.
     by
         Further columns that the propensity depends on, with their values: ``{"hospital": ("north", "south")}``. A
         learner reads them, too.
-    groups
-        The groups; with two, the second is the sensitive one.
-    favourable
-        The label that counts as 1 and is recorded, where it is known already.
 
     Examples
     --------

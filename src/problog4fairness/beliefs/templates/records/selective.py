@@ -44,8 +44,8 @@ class SelectiveLabels(Selection):
 
     Parameters
     ----------
-    sensitive
-        The column of the sensitive variable, or several columns whose values together make a group.
+    sensitive, groups, favourable
+        As for :class:`LabelBias`.
     good, bad
         Probability that somebody with the fair label 1 (good) or 0 (bad) was accepted: one number for all, one per
         group, None to be estimated. With ``decided_by``, one for each ``(group, decider)``.
@@ -53,10 +53,6 @@ class SelectiveLabels(Selection):
         The column of who decided, with its values: ``{"officer": ("ann", "bob")}``. Learners do not read it.
     kept
         ``"all"``, or ``"accepted"`` where people who were not accepted are not in the table.
-    groups
-        The groups; with two, the second is the sensitive one.
-    favourable
-        The label that counts as 1, where it is known already.
 
     Examples
     --------
