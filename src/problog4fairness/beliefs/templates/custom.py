@@ -20,12 +20,11 @@ from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, 
 from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.data import Grouping, Rows, Sensitive, plain
 from problog4fairness.errors import NetworkError, P4FError, among
-from problog4fairness.program import Ground, Program, Structure, ground_text, unquoted
+from problog4fairness.program import Diagram, Ground, Leaf, Program, Structure, ground_text, unquoted
 from problog4fairness.statistics import UNSAID, Parameter, known_values
 
 if TYPE_CHECKING:
     from problog4fairness.audit import Stratified
-    from problog4fairness.program import Diagram, Leaf
 
 
 # The outcome of a network that reads a column in which some values are missing.

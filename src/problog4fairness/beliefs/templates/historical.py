@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from problog4fairness.audit import NoStrataError
+from problog4fairness.audit import Audit, AuditTable, Design, NoStrataError, SamplingFrame
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label
@@ -28,8 +28,6 @@ from problog4fairness.statistics import Beta, Parameter
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from problog4fairness.audit import Audit, AuditTable, Design, SamplingFrame
 
 
 class HistoricalBias(Belief):

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
-from problog4fairness.audit import NoStrataError, SamplingFrame, Strata, feature_strata
+from problog4fairness.audit import (
+    Audit,
+    AuditTable,
+    NoStrataError,
+    SamplingFrame,
+    Strata,
+    as_audit,
+    by_feature,
+    counted_features,
+    feature_strata,
+    planned_error,
+    warn_few,
+)
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
 from problog4fairness.beliefs.kind import BeliefKind, Question
@@ -25,8 +37,6 @@ from problog4fairness.statistics import Beta, Cell, Parameter
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from problog4fairness.audit import Audit, AuditTable
 
 
 class MeasurementBias(FeatureBias):
@@ -221,8 +231,6 @@ class MeasurementBias(FeatureBias):
         favourable
             The label that counts as 1, to be noted; the parameters do not depend on it.
         """
-        from problog4fairness.audit import as_audit, by_feature, counted_features, planned_error, warn_few
-
         columns = by_feature(recorded, self.features, "recorded"), by_feature(fair, self.features, "fair")
         audit = as_audit(audit, tuple(columns[1].values()), drawn_from)
         estimated, design = counted_features(self._awaiting(prior, confidence), audit, *columns, confidence, drawn_from)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import as_audit, by_feature, warn_audit, warn_unweighted
+from problog4fairness.audit import Audit, AuditPlan, AuditTable, as_audit, by_feature, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
 from problog4fairness.beliefs.kind import BeliefKind, Question
@@ -45,7 +45,6 @@ from problog4fairness.statistics import Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable
 
 MOST_POINTS = 15
 # What the classifier says of a point, in the program of a chain, whose ``y_h`` is the fair label, after all points.

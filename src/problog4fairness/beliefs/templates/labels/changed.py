@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from problog4fairness.audit import AuditWarning, warn_audit
+from problog4fairness.audit import AuditWarning, SamplingFrame, Stratified, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
@@ -21,10 +21,6 @@ from problog4fairness.beliefs.templates.labels.row import DEPENDS, RowBias
 from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.statistics import Parameter, equal_rows
-
-if TYPE_CHECKING:
-    from problog4fairness.audit import SamplingFrame, Stratified
-
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05

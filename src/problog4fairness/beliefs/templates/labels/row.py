@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import counted_cells, warn_audit
+from problog4fairness.audit import Stratified, counted_cells, warn_audit
 from problog4fairness.beliefs.describe.words import Label, Stage, row_sentences
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
 from problog4fairness.beliefs.kind import BeliefKind, Question
@@ -29,7 +29,6 @@ from problog4fairness.program import atom, predicates
 from problog4fairness.statistics import Cell, Parameter
 
 if TYPE_CHECKING:
-    from problog4fairness.audit import Stratified
     from problog4fairness.beliefs.belief import Belief
 
 # A fair and a recorded class, and what a user and the program call the change from the one to the other.

@@ -6,14 +6,14 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import Audit, design_matrix, frame_of, warn_audit, warn_unweighted
+from problog4fairness.audit import Audit, AuditTable, design_matrix, frame_of, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
@@ -43,12 +43,8 @@ from problog4fairness.beliefs.templates.records.votes import (
 from problog4fairness.beliefs.variables import declaration, favourable_comment, goal, sensitive_comment
 from problog4fairness.data import Level, Rows, to_frame
 from problog4fairness.errors import P4FError
-from problog4fairness.program import atom, comment, predicates
+from problog4fairness.program import Diagram, Leaf, atom, comment, predicates
 from problog4fairness.statistics import Cell, Parameter
-
-if TYPE_CHECKING:
-    from problog4fairness.audit import AuditTable
-    from problog4fairness.program import Diagram, Leaf
 
 # What was said of an error: one number, or one for each (kind of) annotator, which may be one for each group.
 Errors = float | Mapping[Any, Any] | None

@@ -13,12 +13,10 @@ from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
 from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Cell, percent, proportion
+from problog4fairness.statistics import Cell, Parameter, percent, proportion
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from problog4fairness.statistics import Parameter
 
 
 class PositiveUnlabelled(Selection):

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit
 
 from problog4fairness.audit import (
+    Audit,
     LabelModel,
     Learned,
     Terms,
@@ -32,8 +33,6 @@ from problog4fairness.statistics import Cell, Parameter, estimated_jointly, prop
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from problog4fairness.audit import Audit
 
 
 # A probability for all, or one for each group; where it also depends on other columns, for each (group, value, ...).

@@ -10,7 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import Audit, NoStrataError, frame_of, warn_unweighted
+from problog4fairness.audit import (
+    Audit,
+    NoStrataError,
+    SamplingFrame,
+    frame_of,
+    planned_error,
+    warn_few,
+    warn_unweighted,
+)
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import with_proxies
 from problog4fairness.beliefs.describe.words import Label, share
@@ -30,15 +38,12 @@ from problog4fairness.beliefs.templates.records.proxies import (
 from problog4fairness.beliefs.variables import Cells
 from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.program import atom, predicates
-from problog4fairness.statistics import Cell, Parameter, known_values
+from problog4fairness.program import Diagram, Leaf, atom, predicates
+from problog4fairness.statistics import Beta, Cell, Parameter, known_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import SamplingFrame
-    from problog4fairness.program import Diagram, Leaf
-    from problog4fairness.statistics import Beta
 
 # Combinations of values of the proxies, and parameters: one for each of them and each group but the first.
 MOST_CELLS, MOST_PARAMETERS = 10_000, 20_000
@@ -283,8 +288,6 @@ class UnknownGroup(Belief):
             counted for each combination of values: for several proxies, of which many combinations have few linked
             rows, or none.
         """
-        from problog4fairness.audit import planned_error, warn_few
-
         warn_unweighted(audit, "linked rows")
         error = planned_error(audit)
         frame = frame_of(audit)
