@@ -8,10 +8,10 @@ from scipy import stats
 
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics.intervals import (
+    Ratio,
     _many_shares,
     effective_rows,
     most_likely_shares,
-    score_interval,
 )
 
 ENDLESS = np.array([1e12])
@@ -22,14 +22,16 @@ def numbers(*values):
 
 
 def one(hits, rows, size=1e12):
-    low, high = score_interval(numbers(hits), numbers(rows), numbers(size), numbers(1), numbers(0), 1.0, 0.95)
+    low, high = Ratio(numbers(1), numbers(0), 1.0).score_interval(numbers(hits), numbers(rows), numbers(size), 0.95)
     return float(low), float(high)
 
 
 def ratio(hits, rows, sizes):
     """P(recorded as the first | fair), from two strata."""
     sizes = numbers(*sizes)
-    return score_interval(np.asarray(hits, float), np.asarray(rows, float), sizes, sizes * [1, 0], sizes, 0.0, 0.95)
+    return Ratio(sizes * [1, 0], sizes, 0.0).score_interval(
+        np.asarray(hits, float), np.asarray(rows, float), sizes, 0.95
+    )
 
 
 @pytest.mark.parametrize(("hits", "rows"), [(0, 15), (3, 20), (50, 100), (15, 15), (200, 1000)])
@@ -89,4 +91,4 @@ def test_the_score_interval_covers_the_truth(cells):
 
 def test_confidence_is_checked():
     with pytest.raises(P4FError, match="confidence 2 is not between 0 and 1"):
-        score_interval(numbers(1), numbers(2), ENDLESS, numbers(1), numbers(0), 1.0, 2)
+        Ratio(numbers(1), numbers(0), 1.0).score_interval(numbers(1), numbers(2), ENDLESS, 2)

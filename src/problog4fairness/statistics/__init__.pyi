@@ -1,5 +1,5 @@
 from .formatting import MISSING, count, in_labels, percent, percent_interval, percent_range, points, points_interval
-from .intervals import most_likely_shares, score_interval, value_of
+from .intervals import Ratio, most_likely_shares
 from .parameter import HALF, UNSAID, Cell, Parameter, called
 from .parameter_sets import (
     bind,
@@ -36,6 +36,7 @@ __all__ = [
     "Cell",
     "Estimate",
     "Parameter",
+    "Ratio",
     "Shrunk",
     "bind",
     "called",
@@ -63,9 +64,7 @@ __all__ = [
     "readable",
     "required_samples",
     "rows_to_draw",
-    "score_interval",
     "shrunk",
     "table",
-    "value_of",
     "ways_on",
 ]

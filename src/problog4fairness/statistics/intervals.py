@@ -14,25 +14,19 @@ is short enough cover the truth too rarely without the correction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
-from problog4fairness.data import Floats
+from problog4fairness.data import Codes, Floats
 from problog4fairness.statistics.proportions import check_confidence
 
 # Halvings of the interval that holds a root: 2^-32 is far below what a table shows.
 STEPS = 32
 # A stratum that was audited whole is known; as a number of rows it is this many times as large.
 WHOLE = 1e6
-
-
-def value_of(shares: Floats, top: Floats, bottom: Floats, constant: float = 0.0) -> Floats:
-    """The ratio at these proportions, ``[..., strata]``; NaN where nothing is below the line."""
-    below = constant + shares @ bottom
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(below > 0, shares @ top / below, np.nan))
 
 
 def effective_rows(rows: Floats, sizes: Floats) -> Floats:
@@ -42,46 +36,85 @@ def effective_rows(rows: Floats, sizes: Floats) -> Floats:
         return np.asarray(np.where(rows > 0, rows * np.maximum(sizes - 1, 1) / left, 0.0))
 
 
-def score_interval(
-    hits: Floats,
-    rows: Floats,
-    sizes: Floats,
-    top: Floats,
-    bottom: Floats,
-    constant: float,
-    confidence: float,
-    corrected: bool = True,
-) -> tuple[Floats, Floats]:
-    """The values that a score test, corrected by half a row of the stratum where a row weighs most, does not refuse.
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """A ratio of sums of the shares q of strata: sum_s top_s q_s / (constant + sum_s bottom_s q_s).
 
-    Parameters
+    Attributes
     ----------
-    hits, rows
-        ``[..., strata]``: audited rows of each stratum with the fair label in question, and all of them.
-    sizes
-        ``[strata]``: rows of each stratum in the whole table.
     top, bottom, constant
-        ``[strata]``, ``[strata]`` and a number: what makes the ratio.
-    confidence
-        Of the interval.
-    corrected
-        Whether it is; without, the interval is too short where counts are small.
+        ``[strata]``, ``[strata]`` and a number.
     """
-    check_confidence(confidence)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    many = np.maximum(effective_rows(rows, sizes), 1e-9)
-    share = hits / np.maximum(rows, 1)
-    # As far as the share of a stratum may move while the count stays the same; less where few rows are left.
-    half = 0.5 * corrected / np.sqrt(np.maximum(rows, 1) * many)
 
-    def refused(value: Floats) -> Floats:
-        factors, wanted = top - value[..., None] * bottom, value * constant
-        likely = most_likely_shares(share * many, many, factors, wanted)
-        spread = (factors**2 * likely * (1 - likely) / many).sum(-1)
-        distance = np.abs((factors * share).sum(-1) - wanted) - (np.abs(factors) * half).max(-1)
-        return np.asarray(np.maximum(distance, 0) ** 2 - z * z * spread)
+    top: Floats
+    bottom: Floats
+    constant: float
 
-    return _ends(refused, hits, rows, sizes, top, bottom, constant)
+    @property
+    def used(self) -> Codes:
+        """The strata that matter."""
+        return np.flatnonzero((self.top != 0) | (self.bottom != 0))
+
+    def value(self, shares: Floats) -> Floats:
+        """The ratio at shares ``[..., strata]``; NaN where nothing is below the line."""
+        below = self.constant + shares @ self.bottom
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.where(below > 0, shares @ self.top / below, np.nan))
+
+    def score_interval(
+        self, hits: Floats, rows: Floats, sizes: Floats, confidence: float, corrected: bool = True
+    ) -> tuple[Floats, Floats]:
+        """The values that a score test, corrected by half a row of the stratum where a row weighs most, accepts.
+
+        Parameters
+        ----------
+        hits, rows
+            ``[..., strata]``: audited rows of each stratum with the fair label in question, and all of them.
+        sizes
+            ``[strata]``: rows of each stratum in the whole table.
+        confidence
+            Of the interval.
+        corrected
+            Whether it is; without, the interval is too short where counts are small.
+        """
+        check_confidence(confidence)
+        used = self.used
+        part = Ratio(self.top[used], self.bottom[used], self.constant)
+        return part._accepted(hits[..., used], rows[..., used], sizes[used], confidence, corrected)
+
+    def _accepted(
+        self, hits: Floats, rows: Floats, sizes: Floats, confidence: float, corrected: bool
+    ) -> tuple[Floats, Floats]:
+        """Where the test changes its mind below and above the estimate, by halving; all strata matter."""
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        many = np.maximum(effective_rows(rows, sizes), 1e-9)
+        share = hits / np.maximum(rows, 1)
+        # As far as the share of a stratum may move while the count stays the same; less where few rows are left.
+        half = 0.5 * corrected / np.sqrt(np.maximum(rows, 1) * many)
+
+        def refused(value: Floats) -> Any:
+            factors, wanted = self.top - value[..., None] * self.bottom, value * self.constant
+            likely = most_likely_shares(share * many, many, factors, wanted)
+            spread = (factors**2 * likely * (1 - likely) / many).sum(-1)
+            distance = np.abs((factors * share).sum(-1) - wanted) - (np.abs(factors) * half).max(-1)
+            return np.maximum(distance, 0) ** 2 > z * z * spread
+
+        centre = self.value(share)
+        observed = (rows > 0).all(-1) & ~np.isnan(centre)
+        inside = np.stack([np.where(observed, centre, 0.5)] * 2)
+        outside = last = np.stack([np.zeros_like(centre), np.ones_like(centre)])
+        at_end = ~refused(last)
+        for _ in range(STEPS):
+            middle = (inside + outside) / 2
+            out = refused(middle)
+            inside, outside = np.where(out, inside, middle), np.where(out, middle, outside)
+        ends = np.where(at_end, last, inside)
+        # No value is possible beyond what the rows that were not audited could make of it.
+        least, most = hits / np.maximum(sizes, 1), (np.maximum(sizes - rows, 0) + hits) / np.maximum(sizes, 1)
+        up = self.top > 0
+        low, high = (self.value(np.clip(np.where(up, *pair), 0, 1)) for pair in ((least, most), (most, least)))
+        low, high = np.maximum(ends[0], np.nan_to_num(low, nan=0.0)), np.minimum(ends[1], np.nan_to_num(high, nan=1.0))
+        return np.where(observed, low, 0.0), np.where(observed, high, 1.0)
 
 
 def most_likely_shares(hits: Floats, rows: Floats, factors: Floats, wanted: Floats) -> Floats:
@@ -133,42 +166,3 @@ def _shares(hits: Floats, rows: Floats, pull: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(sum_ >= 0, 2 * hits / (sum_ + root), (sum_ - root) / (2 * pull))
     return np.asarray(np.clip(np.nan_to_num(shares, nan=0.5), 0, 1))
-
-
-def _ends(
-    refused: Callable[[Floats], Floats],
-    hits: Floats,
-    rows: Floats,
-    sizes: Floats,
-    top: Floats,
-    bottom: Floats,
-    constant: float,
-) -> tuple[Floats, Floats]:
-    """Where the test, above 0 for what is refused, changes its mind below and above the estimate."""
-    matters = (top != 0) | (bottom != 0)
-    hits, rows = np.broadcast_arrays(hits, rows)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centre = value_of(np.where(rows > 0, hits / rows, 0.0), top, bottom, constant)
-    observed = (rows[..., matters] > 0).all(-1) & ~np.isnan(centre)
-    inside = np.stack([np.where(observed, centre, 0.5)] * 2)
-    last = np.stack([np.zeros_like(centre), np.ones_like(centre)])
-    at_end, outside = refused(last) <= 0, last
-    for _ in range(STEPS):
-        middle = (inside + outside) / 2
-        out = refused(middle) > 0
-        inside, outside = np.where(out, inside, middle), np.where(out, middle, outside)
-    ends = np.where(at_end, last, inside)
-    least, most = _possible(hits, rows, sizes, top, bottom, constant)
-    return np.where(observed, np.maximum(ends[0], least), 0.0), np.where(observed, np.minimum(ends[1], most), 1.0)
-
-
-def _possible(
-    hits: Floats, rows: Floats, sizes: Floats, top: Floats, bottom: Floats, constant: float
-) -> tuple[Floats, Floats]:
-    """The least and the largest value whatever the rows are that were not audited."""
-    whole = np.maximum(sizes, 1)
-    least, most = hits / whole, (np.maximum(sizes, rows) - rows + hits) / whole
-    up = top > 0
-    ends = [np.where(up, least, most), np.where(up, most, least)]
-    low, high = (value_of(np.clip(end, 0, 1), top, bottom, constant) for end in ends)
-    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

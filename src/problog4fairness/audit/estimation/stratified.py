@@ -18,14 +18,7 @@ import numpy as np
 from problog4fairness.audit.reading import warn_audit
 from problog4fairness.audit.strata import LABEL, Strata
 from problog4fairness.data import Codes, Floats
-from problog4fairness.statistics import (
-    Cell,
-    Estimate,
-    Parameter,
-    equal_rows,
-    score_interval,
-    value_of,
-)
+from problog4fairness.statistics import Cell, Estimate, Parameter, Ratio, equal_rows
 
 SOURCE = "drawn by what was recorded"
 # Jeffreys' prior: half a row of each kind.
@@ -35,8 +28,8 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
-    """A probability that strata determine: a ratio of sums of their shares, see :mod:`.intervals`.
+class Target(Ratio):
+    """A probability that strata determine: a ratio of sums of their shares of a fair value.
 
     Attributes
     ----------
@@ -44,26 +37,12 @@ class Target:
         Of the parameter, or of P(recorded | fair, group) where the parameters have no cells.
     thing, fair
         Whose shares: of the label or a feature, by position, those with this fair value.
-    top, bottom, constant
-        What makes the ratio.
     """
 
     name: str
     meaning: str
     thing: int
     fair: int
-    top: Floats
-    bottom: Floats
-    constant: float
-
-    @property
-    def used(self) -> Codes:
-        """The strata that matter."""
-        return np.flatnonzero((self.top != 0) | (self.bottom != 0))
-
-    def value(self, shares: Floats) -> Floats:
-        """At shares ``[..., strata]`` of the fair value."""
-        return value_of(shares, self.top, self.bottom, self.constant)
 
     def spread(self, shares: Floats) -> Floats:
         """``[..., strata]``: the variance that one row of each stratum leaves, see :func:`.allocation.allocate`."""
@@ -74,11 +53,8 @@ class Target:
     def interval(
         self, counts: Floats, sizes: Floats, confidence: float, corrected: bool = True
     ) -> tuple[Floats, Floats]:
-        """Of counts ``[..., strata, fair values]``; see :func:`.score_interval`."""
-        used = self.used
-        rows = counts[..., used, :]
-        ratio = (self.top[used], self.bottom[used], self.constant)
-        return score_interval(rows[..., self.fair], rows.sum(-1), sizes[used], *ratio, confidence, corrected)
+        """Of counts ``[..., strata, fair values]``; see :meth:`Ratio.score_interval`."""
+        return self.score_interval(counts[..., self.fair], counts.sum(-1), sizes, confidence, corrected)
 
     def estimate(self, counts: Floats, sizes: Floats, confidence: float) -> Estimate:
         """Value and interval from counts ``[strata, fair values]``; from 0 rows where one that matters has none."""
@@ -158,12 +134,12 @@ class Design:
             thing = self.things.index(cell.feature)
             inside = of_group & (places[1 + thing] == cell.recorded)
             top, constant = np.where(inside, self.sizes, 0.0), float(self.sizes[inside].sum())
-            return Target(name, meaning, thing, cell.fair, top, np.zeros_like(top), constant)
+            return Target(top, np.zeros_like(top), constant, name, meaning, thing, cell.fair)
         ruled = np.isin(np.arange(len(self.sizes)), self.ruled)
         top = np.where(of_group & (places[1] == cell.recorded) & ~ruled, self.sizes, 0.0)
         bottom = np.where(of_group & ~ruled, self.sizes, 0.0)
         constant = float(self.sizes[of_group & ruled & (places[1] == cell.fair)].sum())
-        return Target(name, meaning, 0, cell.fair, top, bottom, constant)
+        return Target(top, bottom, constant, name, meaning, 0, cell.fair)
 
     def is_ruled(self, cell: Cell | None) -> bool:
         """Whether a parameter is about a change that is ruled out."""
@@ -292,7 +268,7 @@ class Stratified:
         places = np.arange(len(design.sizes))
         of_group = np.isin(places // classes, np.unique(self.strata[inside > 0] // classes)) & (design.sizes > 0)
         top = np.where(of_group & (places % classes == recorded), design.sizes, 0.0)
-        target = Target("", "", 0, 0, top, np.where(of_group, design.sizes, 0.0), 0.0)
+        target = Target(top, np.where(of_group, design.sizes, 0.0), 0.0, "", "", 0, 0)
         counts = np.stack([hits, design.rows - hits], axis=1)
         rows = float(inside.sum())
         if not rows:
