@@ -12,7 +12,7 @@ from .likelihood.observation import CHUNK, Observation, Posterior
 from .reading import Columns, LabelRecord
 from .templates.chains import Chain, chain
 from .templates.custom import ProgramBelief
-from .templates.features.distorted import Distorted
+from .templates.features.feature_bias import Distorted
 from .templates.features.measurement import MeasurementBias
 from .templates.features.numeric import NumericMeasurementBias
 from .templates.historical import HistoricalBias

@@ -15,7 +15,7 @@ from problog4fairness.beliefs.likelihood.factored import FactoredView, Kinds, ro
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.sampled_inputs import Likely, likely_vectors, row_seeds
-from problog4fairness.beliefs.templates.features.distorted import Distorted
+from problog4fairness.beliefs.templates.features.feature_bias import Distorted
 from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.errors import P4FError
 

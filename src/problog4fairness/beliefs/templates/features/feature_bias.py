@@ -1,24 +1,29 @@
-"""What measurement biases have in common: recorded features are distorted copies of the fair ones."""
+"""What biases of features have in common, and a distorted feature with its parameters, clauses and sentences."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS
-from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.beliefs.describe.words import Label, joined, share
 from problog4fairness.beliefs.likelihood.combinations import Combinations, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.reading import Columns
-from problog4fairness.beliefs.variables import Strength
-from problog4fairness.data import Codes, Rows, Sensitive
+from problog4fairness.beliefs.variables import Strength, flip_rules, goal, parameter_name, strengths
+from problog4fairness.data import Codes, Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.program import Diagram, Node
+from problog4fairness.program import Diagram, Node, atom, comment
+from problog4fairness.statistics import Cell, Parameter, known_values
 
 
 class FeatureBias(Belief):
@@ -113,3 +118,196 @@ class FeatureBias(Belief):
     def fair_features(self, fair: str = "fair") -> tuple[str, ...]:
         """The nodes of its picture that the label depends on."""
         return (OTHERS, *(f"{name} ({fair})" for name in self.names))
+
+
+# Recorded and fair value of a binary feature that was recorded too low, and too high.
+NEGATIVE, POSITIVE = (0, 1), (1, 0)
+# Combinations of values of features that are distorted together, at most: their square is the number of parameters.
+MOST_TOGETHER = 64
+
+
+@dataclass(frozen=True)
+class Distorted:
+    """One feature; or several, whose values together are then one value.
+
+    Attributes
+    ----------
+    features
+        Their columns.
+    options
+        For each of them the values that it can take.
+    name
+        In the program.
+    """
+
+    features: tuple[str, ...]
+    options: tuple[tuple[Any, ...], ...]
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.together and math.prod(map(len, self.options)) > MOST_TOGETHER:
+            raise P4FError(
+                f"{len(self.features)} features have {math.prod(map(len, self.options)):,} combinations of values, "
+                f"more than the {MOST_TOGETHER} that joint=... takes together; name those few that depend on each other"
+            )
+
+    @property
+    def together(self) -> bool:
+        """Whether it is several features."""
+        return len(self.features) > 1
+
+    @property
+    def title(self) -> str:
+        """What it is called in parameters."""
+        return ", ".join(self.features)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values that it can take; of several features, tuples."""
+        return tuple(product(*self.options)) if self.together else self.options[0]
+
+    @property
+    def listed(self) -> dict[str, tuple[Any, ...]]:
+        """The values that each of its features can take."""
+        return dict(zip(self.features, self.options, strict=True))
+
+    @property
+    def binary(self) -> bool:
+        """Whether it has two values, and so two parameters in each group."""
+        return len(self.values) == 2
+
+    def codes(self, codes: Mapping[str, Codes]) -> Codes:
+        """Its value in each row, by position, from those of the features."""
+        sizes = tuple(map(len, self.options))
+        return np.ravel_multi_index(tuple(codes[name] for name in self.features), sizes).astype(np.int64)
+
+    def places(self, codes: Codes) -> Iterator[tuple[str, tuple[Any, ...], Codes]]:
+        """The inverse of :meth:`codes`: each feature, its values, and which of them it has."""
+        return zip(self.features, self.options, np.unravel_index(codes, tuple(map(len, self.options))), strict=True)
+
+    def parameters(
+        self, variable: Sensitive, groups: Sequence[int], negative: Strength, positive: Strength
+    ) -> list[Parameter]:
+        """Its parameters in each group on which the bias acts."""
+        if not self.binary:
+            return self._table(variable, groups, (negative, positive))
+        return [
+            self.parameter(variable, Cell(level, fair, recorded, self.title), value)
+            for (recorded, fair), strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
+            for level, value in strengths(strength, variable, groups, name).items()
+        ]
+
+    def _table(self, variable: Sensitive, groups: Sequence[int], said: Sequence[Strength]) -> list[Parameter]:
+        """One for each pair of values, to be estimated or bound."""
+        excluded = [change for strength, change in zip(said, (NEGATIVE, POSITIVE), strict=True) if strength is False]
+        bits = self.together and all(len(own) == 2 for own in self.options)
+        if any(own is not None and not isinstance(own, Mapping) and not (bits and own is False) for own in said):
+            what = f"{self.title} together have" if self.together else f"feature {self.title!r} has"
+            raise P4FError(f"{what} more than two values; estimate the table, or bind its parameters")
+        count = range(len(self.values))
+        return [
+            self.parameter(variable, Cell(level, f, r, self.title))
+            for level in groups
+            for r in count
+            for f in count
+            if r != f and not self._excluded(r, f, excluded)
+        ]
+
+    def _excluded(self, recorded: int, fair: int, changes: Sequence[tuple[int, int]]) -> bool:
+        """Whether one of the features would change in a way that does not happen."""
+        sizes = tuple(map(len, self.options))
+        pairs = zip(np.unravel_index(recorded, sizes), np.unravel_index(fair, sizes), strict=True)
+        return any((int(old), int(new)) in changes for old, new in pairs)
+
+    def parameter(self, variable: Sensitive, cell: Cell, value: float | None = None) -> Parameter:
+        """The parameter of a cell."""
+        recorded, fair = (self.said(place) for place in (cell.recorded, cell.fair))
+        meaning = f"{self.title} recorded as {recorded} is fairly {fair} where {variable.group_text(cell.group)}"
+        if self.binary:
+            called = parameter_name(variable, cell.group, cell.fair == 1, self.name)
+        else:
+            inside = (variable.levels[cell.group], self.values[cell.recorded], self.values[cell.fair])
+            called = f"p({','.join([self.name, *map(atom, inside)])})"
+        return Parameter(called, meaning, value, cell=cell)
+
+    def said(self, place: int) -> str:
+        """A value as people read it."""
+        value = self.values[place]
+        return ", ".join(map(str, value)) if self.together else str(value)
+
+    def rules(self, variable: Sensitive, parameters: Mapping[Cell, Parameter]) -> str:
+        """Its clauses."""
+        return "\n".join((self._binary_rules if self.binary else self._table_rules)(variable, parameters))
+
+    def _binary_rules(self, variable: Sensitive, parameters: Mapping[Cell, Parameter]) -> list[str]:
+        name = self.name
+        lines, biased = [comment(self.title), f"nn({name},X) :: {name}_(X)."], []
+        for change, kind, body in ((NEGATIVE, "neg", f"\\+{name}_(X)"), (POSITIVE, "pos", f"{name}_(X)")):
+            found = [
+                own.fact(f"{name}_{kind}_bias(X)", goal(variable, cell.group))
+                for cell, own in sorted(parameters.items(), key=lambda entry: -entry[0].group)
+                if (cell.recorded, cell.fair) == change
+            ]
+            lines += found
+            if found:
+                biased.append(f"{name}_biased(X) :- {body}, {name}_{kind}_bias(X).")
+        lines += biased
+        if biased:
+            lines += [
+                f"{name}(X) :- {name}_(X), \\+{name}_biased(X).",
+                f"{name}(X) :- \\+{name}_(X), {name}_biased(X).",
+            ]
+        else:
+            lines.append(f"{name}(X) :- {name}_(X).")
+        return [*lines, f"?- {name}(x)."]
+
+    def _table_rules(self, variable: Sensitive, parameters: Mapping[Cell, Parameter]) -> list[str]:
+        name, values = self.name, self.values
+        lines = [comment(self.title), f"nn({name},[X],V,[{','.join(map(atom, values))}]) :: {name}_(X,V)."]
+        chances = {(cell.group, cell.recorded, cell.fair): own for cell, own in parameters.items()}
+        facts, rules = flip_rules(variable, values, chances, before=f"{name}_", after=name, name=name)
+        return [*lines, *facts, *rules, *(f"?- {name}(x,{atom(v)})." for v in values)]
+
+    def table(self, groups: int, parameters: Mapping[Cell, Parameter]) -> Tensor:
+        """P(fair value | recorded value, group), ``[groups, recorded, fair]``: what its clauses say, looked up."""
+        found = torch.zeros(groups, len(self.values), len(self.values), dtype=torch.float64)
+        used = known_values(parameters.values())
+        for cell, own in parameters.items():
+            found[cell.group, cell.recorded, cell.fair] = used.get(own.name, math.nan)
+        return found + torch.diag_embed(1 - found.sum(dim=-1))
+
+    def sentences(self, variable: Sensitive, parameters: Mapping[Cell, Parameter], verb: str) -> list[str]:
+        """What is said of each group; ``verb`` leads from the recorded value to the fair one."""
+        found = []
+        for level in reversed(range(len(variable.levels))):
+            group = variable.group_text(level)
+            parts = [
+                f"of the people with {group} and {self.title} = {self.said(cell.recorded)} on record, {share(own)} "
+                f"{verb} {self.said(cell.fair)}"
+                for cell, own in parameters.items()
+                if cell.group == level
+            ]
+            if self.together and parts:
+                found.append(self._summary(group, [own for cell, own in parameters.items() if cell.group == level]))
+            elif parts:
+                found.append(joined(parts, f"the people with {group} and", "those with"))
+        return found
+
+    def _summary(self, group: str, parameters: Sequence[Parameter]) -> str:
+        """Several features have too many parameters to be read out."""
+        known = [own.value for own in parameters if own.value is not None]
+        said = f"{len(parameters)} parameters say how likely each fair combination is, given the recorded one"
+        if len(known) < len(parameters):
+            return f"Where {group}, {self.title} are distorted together: {said}."
+        right = 1 - sum(known) / len(self.values)
+        return (
+            f"Where {group}, {self.title} are distorted together: {said}; over all recorded ones alike, it is the fair "
+            f"one with probability {right:.2f}."
+        )
+
+    def changed(self, table: Floats) -> dict[str, Floats]:
+        """P(fair value != recorded value) of each feature, ``[..., recorded]``, from ``[..., recorded, fair]``."""
+        places = np.stack(np.unravel_index(np.arange(len(self.values)), tuple(map(len, self.options))))
+        return {
+            name: (table * (own[:, None] != own)).sum(axis=-1) for name, own in zip(self.features, places, strict=True)
+        }

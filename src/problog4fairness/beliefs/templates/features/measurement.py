@@ -27,8 +27,7 @@ from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations, every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
-from problog4fairness.beliefs.templates.features.distorted import Distorted
-from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
+from problog4fairness.beliefs.templates.features.feature_bias import Distorted, FeatureBias
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Level, Rows, plain
 from problog4fairness.errors import P4FError
