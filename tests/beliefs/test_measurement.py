@@ -156,3 +156,9 @@ def test_strengths_can_be_given_by_group_and_by_feature():
 def test_impossible_beliefs_and_audits(call, message):
     with pytest.raises(P4FError, match=message):
         call()
+
+
+def test_half_a_pair_of_labels_is_refused():
+    belief, audit = HistoricalBias(["income"], "a", label=LabelBias("a")), pd.DataFrame({"a": [0], "r": [0], "f": [0]})
+    with pytest.raises(P4FError, match="fair_label"):
+        belief.estimate(audit, recorded=["r"], fair=["f"], fair_label="f")

@@ -106,3 +106,5 @@ def test_one_rule_says_what_is_known_well_enough():
     known = Parameter("p1", "a fair 1 is recorded as 0", value=0.05, low=0.0, high=0.15, rows=50)
     assert not known.is_wide(0.1)
     assert known.is_wide(0.05)
+    large = Parameter("p1", "a fair 1 is recorded as 0", value=0.8, low=0.45, high=1.0, rows=8)
+    assert large.is_wide(0.1)

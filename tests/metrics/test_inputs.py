@@ -94,6 +94,7 @@ WRONG = {
     ),
     "negative weight": (lambda: f1(Y, Y, sample_weight=[1, -1, 1, 1]), "sample_weight has the value -1"),
     "weight in words": (lambda: f1(Y, Y, sample_weight=list("abcd")), "'a'; it must hold"),
+    "one weight in words": (lambda: f1(Y, Y, sample_weight=[1, 2, "two", 1]), "'two'; it must hold"),
     "no weight": (lambda: f1(Y, Y, sample_weight=[0] * 4), "sample_weight is 0 in every row"),
     "no weight in a group": (
         lambda: m.statistical_disparity(Y, sensitive_features=A, sample_weight=[0, 0, 1, 1]),

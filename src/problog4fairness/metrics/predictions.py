@@ -213,7 +213,9 @@ def numbers(values: Any, name: str, wanted: str) -> Floats:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError):
-        raise P4FError(f"{name} has the value {plain(array[0])!r}; it must hold {wanted}") from None
+        texts = np.flatnonzero(pd.to_numeric(pd.Series(array), errors="coerce").isna())
+        wrong = plain(array[texts[0] if len(texts) else 0])
+        raise P4FError(f"{name} has the value {wrong!r}; it must hold {wanted}") from None
 
 
 def same_length(**columns: Any) -> None:

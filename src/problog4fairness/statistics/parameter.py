@@ -226,8 +226,11 @@ class Parameter:
         return (self.high - self.low) / 2
 
     def is_wide(self, error: float) -> bool:
-        """Whether more rows are to be audited: half its width is above ``error``, and its interval wider than it."""
-        return self.value is not None and (self.half_width or 0.0) > max(error, self.value / 2)
+        """Whether more rows are to be audited: half its width is above ``error`` and half the value, or 1 less it."""
+        if self.value is None:
+            return False
+        scale = min(self.value, 1 - self.value) if self.is_probability else abs(self.value)
+        return (self.half_width or 0.0) > max(error, scale / 2)
 
     def still_needed(self, error: float, confidence: float = 0.95) -> int:
         """Rows still missing to know it within ``error``, half the width of its interval.

@@ -171,6 +171,8 @@ class HistoricalBias(Belief):
         favourable, recorded_label, fair_label
             As ``favourable``, ``recorded`` and ``fair`` of :meth:`LabelBias.estimate`, for the part about the label.
         """
+        if (recorded_label is None) != (fair_label is None):
+            raise P4FError("name both recorded_label and fair_label, or neither")
         beside = {"favourable": favourable, "confidence": confidence}
         measurement = self.measurement.estimate(audit, recorded=recorded, fair=fair, drawn_from=drawn_from, **beside)
         label = self.label
