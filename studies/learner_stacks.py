@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from problog4fairness.beliefs import Belief, NoBias
+from problog4fairness.beliefs import Belief, NoBias, restore
 from problog4fairness.data import Rows
 from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.learners import Fitted, Learner, Reweighted, Task, named_learner
@@ -222,7 +222,7 @@ def _numbers(tried: Sequence[tuple[Trial, Fitted]], method: Method) -> list[floa
 def _fair(trial: Trial, fitted: Fitted, method: Method) -> Array:
     """P(fair label = 1) of the people who are tested."""
     belief = trial.belief if method == "belief" and trial.belief.kind.predicts_from == "biased" else NoBias()
-    seen = belief.restore(trial.people.tested_rows(trial.test, aware=method != "belief"))
+    seen = restore(belief, trial.people.tested_rows(trial.test, aware=method != "belief"))
     return np.asarray(seen.fair_proba(fitted.log_proba(seen.table))[:, 1].numpy())
 
 

@@ -12,7 +12,7 @@ import problog4fairness as p4f
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "problog4fairness"
 
-MODULES, LINES, NAMES = 16, 400, 24
+MODULES, LINES, NAMES, MEMBERS = 16, 400, 24, 28
 PAST_DOORS = 13  # imports in tests of one room that reach inside another; this number may only shrink
 
 
@@ -35,6 +35,10 @@ def test_few_names_stand_beside_the_rooms():
     rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.pyi").exists()}
     assert len(names) <= NAMES
     assert set(p4f.__all__) - set(names) == {*rooms, "errors"}
+
+
+def test_a_belief_has_few_public_members():
+    assert len([name for name in dir(p4f.Belief) if not name.startswith("_")]) <= MEMBERS
 
 
 def imported(path: Path) -> list[str]:

@@ -78,7 +78,7 @@ def test_sensitivity_shows_its_figure_and_its_spans(moves):
 
 def test_repr_is_one_line(comparison, moves):
     table = DATA.loans
-    plan = BELIEF.unknown().plan_audit(table, recorded="granted")
+    plan = BELIEF.bind(None).plan_audit(table, recorded="granted")
     which = p4f.checks.compare_beliefs([BELIEF, p4f.NoBias()], table, recorded="granted")
     rows = p4f.data.Rows(table, features=DATA.features)
     known = p4f.checks.identifiability(BELIEF.with_priors({"p1": p4f.statistics.Beta(40, 60)}))

@@ -8,7 +8,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.audit.audit_table import AuditTable
-from problog4fairness.beliefs import belief_text, named_belief
+from problog4fairness.beliefs import belief_text, estimate_on_table, named_belief
 from problog4fairness.data import FileNote, FileWarning
 from problog4fairness.errors import P4FError
 
@@ -40,7 +40,7 @@ def measured(noted, level, frame=AUDIT, recorded=None, fair=None, **answers):
 
 
 def estimated(name, table):
-    return named_belief(name, table).estimate_table(table)
+    return estimate_on_table(named_belief(name, table), table)
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")

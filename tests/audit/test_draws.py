@@ -172,7 +172,7 @@ def test_an_audit_drawn_by_what_was_recorded_is_drawn_by_its_design():
     some = table.groupby(["area", "recorded"]).sample(60, random_state=0)
     belief = p4f.LabelBias("area", positive=False, affected=[1])
     belief = belief.estimate(some, recorded="recorded", fair="fair", drawn_from=table)
-    assert belief.design is not None
+    assert belief._design is not None
     (own,) = belief.parameters
     found = values(belief.draws(2000, random_state=0), "p1")
     assert np.quantile(found, [0.025, 0.975]) == pytest.approx([own.low, own.high], abs=0.03)

@@ -98,7 +98,7 @@ def test_a_round_may_be_filled_in_in_part():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)
         estimated = FULL.estimate(todo, **COLUMNS)
-    assert estimated.design.rows.sum() == 25
+    assert estimated._design.rows.sum() == 25
 
 
 def test_every_row_says_how_likely_it_was_drawn():
@@ -190,7 +190,7 @@ def test_measurement_bias_plans_by_recorded_features():
     cell = (area == 1) & (seen == 0)
     own = next(own for own in found.parameters if own.cell[:3] == (1, 1, 0))
     assert own.low <= fair[cell].mean() <= own.high
-    assert found.design.draws(found.parameters, 5, rng)[own.name].shape == (5,)
+    assert found._design.draws(found.parameters, 5, rng)[own.name].shape == (5,)
     assert p4f.beliefs.read_belief(belief_text(found)) == found
 
 
@@ -199,7 +199,7 @@ def test_the_design_is_kept_with_the_belief_and_can_be_drawn_from():
     found = ONE.estimate(todo, **COLUMNS)
     again = read_belief(belief_text(found))
     assert again == found
-    draws = again.design.draws(again.parameters, 4000, np.random.default_rng(0))["p1"]
+    draws = again._design.draws(again.parameters, 4000, np.random.default_rng(0))["p1"]
     low, high = np.quantile(draws, [0.025, 0.975])
     own = found.parameters[0]
     assert draws.mean() == pytest.approx(own.value, abs=0.02)
@@ -207,7 +207,7 @@ def test_the_design_is_kept_with_the_belief_and_can_be_drawn_from():
     assert "drawn by what was recorded" in str(found)
     with pytest.warns(AuditWarning, match="only"):
         plain = found.estimate(todo[["poor_area", "granted", "repaid"]].astype(int), **COLUMNS)
-    assert plain.design is None
+    assert plain._design is None
     text = belief_text(found)
     with pytest.raises(P4FError, match="its design does not fit itself"):
         read_belief(text.replace('"ruled":[0,1,3]', '"ruled":[0,1,9]'))

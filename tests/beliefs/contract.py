@@ -25,6 +25,7 @@ from problog4fairness.errors import MissingValueError, P4FError, UnknownNameErro
 from problog4fairness.estimators import DebiasedClassifier
 from problog4fairness.learners import Linear, Network
 from problog4fairness.program import atom
+from problog4fairness.statistics import check_known
 from tests.oracle import problog_answer
 
 LEARNERS = {
@@ -171,7 +172,7 @@ class BeliefContract:
     def test_its_field_values_lead_to_it(self):
         belief = self.bound()
         answers = json.loads(json.dumps(belief.field_values()))
-        assert type(belief).from_fields(answers).unknown().with_favourable(belief.favourable) == belief.unknown()
+        assert type(belief).from_fields(answers).bind(None).bind({}, favourable=belief.favourable) == belief.bind(None)
         with pytest.raises(P4FError, match="no field 'nonsense'"):
             type(belief).from_fields({**answers, "nonsense": 1})
 
@@ -186,7 +187,7 @@ class BeliefContract:
         belief = self.make()
         first = next(own for own in belief.parameters if own.value is None)
         with pytest.raises(MissingValueError, match=first.name.partition("(")[0]):
-            belief.require_known()
+            check_known(belief.parameters)
         with pytest.raises(UnknownNameError, match="no parameter 'nonsense'"):
             belief.bind({"nonsense": 0.1})
 

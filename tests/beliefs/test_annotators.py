@@ -146,9 +146,9 @@ def test_an_audit_makes_it_sharper_and_is_needed_for_two():
     fair = rng.integers(0, 2, 1500)
     table = voted(belief, fair, np.zeros(1500, dtype=int), rng)
     with pytest.raises(P4FError, match="two annotators do not tell which of them errs"):
-        belief.unknown().estimate(table)
+        belief.bind(None).estimate(table)
     known = np.where(np.arange(1500) < 300, fair, np.nan)
-    found = belief.unknown().estimate(table.assign(known=known), fair="known")
+    found = belief.bind(None).estimate(table.assign(known=known), fair="known")
     assert [own.value for own in found.parameters] == pytest.approx([0.2, 0.1, 0.2, 0.1], abs=0.06)
 
 

@@ -209,9 +209,10 @@ def test_a_missing_group_is_named():
 
 def test_a_parameter_keeps_its_cell():
     belief = LabelBias("a", 0.2)
-    bare = tuple(Parameter(own.name, own.meaning, own.value) for own in belief.parameters)
-    assert belief.with_parameters(bare) == belief
-    assert str(chain(belief).with_parameters(chain(belief).parameters)) == str(chain(belief))
+    bare = {own.name: Parameter(own.name, own.meaning, own.value) for own in belief.parameters}
+    assert belief.bind(bare) == belief
+    both = chain(belief)
+    assert str(both.bind({own.name: own for own in both.parameters})) == str(both)
 
 
 def test_probability_error_is_a_p4f_error():

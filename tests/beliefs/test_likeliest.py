@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
+from problog4fairness.beliefs import restore
 from problog4fairness.beliefs.likelihood.sampled_inputs import likely_vectors, row_seeds
 from problog4fairness.data import Rows
 from tests.beliefs.contract import about_the_label
@@ -64,7 +65,7 @@ def _log_proba(total: pd.Series) -> torch.Tensor:
 def test_what_is_drawn_for_a_row_to_predict_does_not_depend_on_other_rows():
     names, recorded, _, _ = bits(30, 12)
     belief = p4f.MeasurementBias(names, "a", {1: 0.23}, False, affected=[1])
-    whole, part = (belief.restore(Rows(own, tuple(names))) for own in (recorded, recorded[10:].reset_index(drop=True)))
+    whole, part = (restore(belief, Rows(own, tuple(names))) for own in (recorded, recorded[10:].reset_index(drop=True)))
     found = [seen.fair_proba(_log_proba(seen.table[names].sum(axis=1))) for seen in (whole, part)]
     torch.testing.assert_close(found[0][10:], found[1])
 

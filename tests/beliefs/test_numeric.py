@@ -18,6 +18,7 @@ from problog4fairness.beliefs.templates.labels.label import ClassBias, LabelBias
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Boosted, Linear, Network
+from problog4fairness.statistics import check_known
 from tests.beliefs.contract import LEARNERS, BeliefContract, distorted_labels
 from tests.oracle import problog_answer
 
@@ -85,7 +86,7 @@ class TestNumeric(BeliefContract):
 
     def test_unknown_parameters_are_named(self):
         with pytest.raises(p4f.errors.MissingValueError, match=r"factor\(skill,1\)"):
-            self.make().require_known()
+            check_known(self.make().parameters)
         with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'nonsense'"):
             self.make().bind({"nonsense": 0.1})
 
@@ -143,11 +144,11 @@ class TestLabelOnNumbers(BeliefContract):
     def test_amounts_are_bound_and_drawn_too(self):
         amounts = self.make().measurement
         frame, columns = TestNumeric().simulate(amounts, 200, np.random.default_rng(0))
-        belief = chain(amounts.unknown().estimate(frame, **columns), LabelBias("b", 0.2, 0.1))
+        belief = chain(amounts.bind(None).estimate(frame, **columns), LabelBias("b", 0.2, 0.1))
         assert belief.bind({"factor(skill,1)": 0.5}).parameter_table().loc["factor(skill,1)", "value"] == 0.5
         assert len({drawn.parameter_table().loc["factor(skill,1)", "value"] for drawn in belief.draws(5, 0)}) == 5
         with pytest.raises(p4f.errors.MissingValueError, match=r"factor\(skill,1\)"):
-            belief.unknown().require_known()
+            check_known(belief.bind(None).parameters)
 
     def test_it_comes_near_to_knowing_the_truth(self):
         rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
+from problog4fairness.beliefs import restore
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.likelihood.combinations import occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
@@ -218,7 +219,7 @@ def test_historical_bias_with_a_label_is_one_program(count, soft):
     require_equal(p4f.HistoricalBias(names, "a", **strengths, label=label).observe(rows), program.observe(rows), False)
     alone = p4f.HistoricalBias(names, "a", **strengths)
     require_equal(alone.observe(rows), p4f.NoBias().observe(rows))
-    restored, printed = alone.restore(rows), of_features(count, 2, soft)[2].observe(rows)
+    restored, printed = restore(alone, rows), of_features(count, 2, soft)[2].observe(rows)
     logs = log_proba(classifier(restored)[1])
     torch.testing.assert_close(restored.fair_proba(logs), printed.recorded_proba(logs))
 

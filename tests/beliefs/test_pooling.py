@@ -11,6 +11,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.audit import AuditWarning
 from problog4fairness.errors import MissingValueError, P4FError
+from problog4fairness.statistics import check_known
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 REGIONS = ["east", "north", "south"]
@@ -30,12 +31,12 @@ def estimated() -> p4f.LabelBias:
 
 def test_a_group_without_rows_is_named_with_the_ways_on() -> None:
     with pytest.raises(MissingValueError, match=r"pooled.*Beta"):
-        estimated().require_known()
+        check_known(estimated().parameters)
 
 
 def test_a_group_without_rows_is_pooled_from_the_others() -> None:
     belief = estimated().pooled()
-    belief.require_known()
+    check_known(belief.parameters)
     known = belief.parameter_table()
     assert known["value"].iloc[0] == pytest.approx(0.3, abs=0.1)
     widths = known["high"] - known["low"]
@@ -69,7 +70,7 @@ def test_combinations_of_proxies_without_linked_rows_are_pooled(levels: tuple[An
     belief = p4f.UnknownGroup("g", {"p": (0, 1, 2, 3), "q": (0, 1, 2, 3)}, groups=levels)
     with pytest.warns(AuditWarning, match="additive=True"):
         found = belief.estimate(frame)
-    found.require_known()
+    check_known(found.parameters)
     shares = found.group_shares(p4f.data.Rows(pd.DataFrame({"p": [3], "q": [3]}), ()))
     assert shares.sum() == pytest.approx(1)
     assert shares[0, -1] == pytest.approx((frame["g"] == levels[-1]).mean(), abs=0.2)

@@ -110,7 +110,7 @@ def test_values_are_taken_from_the_audit_and_the_ones_it_lacks_get_the_mean():
     audit = audit[audit["officer"] != "o3"]
     belief = RowBias("poor_area", depends_on("officer"), False, affected=[1])
     with pytest.raises(MissingValueError, match="how the bias depends on officer is not known"):
-        belief.bind({"neg(1)": 0.2}).require_known()
+        belief.bind({"neg(1)": 0.2}).observe(Rows(audit, ()))
     found = estimated(belief, audit)
     table = found.parameter_table()
     assert "neg(1,o3)" not in table.index

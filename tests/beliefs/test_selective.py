@@ -75,7 +75,7 @@ class TestInAChain(TestSelectiveLabels):
     """What is recorded of the accepted is, besides, mistaken at times."""
 
     def make(self):
-        return chain(LabelBias("old", 0.1, 0.05, affected=[1]), SelectiveLabels("poor_area")).unknown()
+        return chain(LabelBias("old", 0.1, 0.05, affected=[1]), SelectiveLabels("poor_area")).bind(None)
 
     def known(self):
         stages = {"s_poor_area(1,1)": 0.5, "s_poor_area(1,0)": 0.8, "s_poor_area(0,1)": 0.2, "s_poor_area(0,0)": 0.3}

@@ -150,7 +150,7 @@ def test_several_proxies_and_other_names_of_groups():
         groups=("m", "f"),
     )
     assert [own.name for own in belief.group_parameters][:2] == ["group('Kim',0)", "group('Kim',1)"]
-    belief.unknown().program().compile()
+    belief.bind(None).program().compile()
     assert "It is taken that sex = f where name = Kim and a = 0 in an unknown share of cases." in belief.words()
 
 

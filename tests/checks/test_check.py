@@ -21,7 +21,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def right(data):
-    estimated = belief().unknown().estimate(data.audit, **LABELS)
+    estimated = belief().bind(None).estimate(data.audit, **LABELS)
     return estimated.check(data.table, audit=data.audit, **LABELS)
 
 
@@ -68,7 +68,7 @@ def test_recorded_rows_alone_refute_a_belief_where_there_is_no_bias():
 
 def test_a_bias_that_moves_with_a_feature_is_found_and_the_feature_named():
     data = people(audited=600, moving=0.3, neg=(0.3, 0.4))
-    estimated = belief().unknown().estimate(data.audit, **LABELS)
+    estimated = belief().bind(None).estimate(data.audit, **LABELS)
     found = estimated.check(data.table, audit=data.audit, **LABELS)["class-conditional"]
     assert found.contradicts
     assert "where age is high" in found.found
@@ -172,7 +172,7 @@ def test_it_shows_itself(swapped):
 
 def test_what_cannot_be_checked_is_one_line(data):
     with pytest.raises(MissingValueError, match="estimate from audited rows"):
-        belief().unknown().check(data.table, recorded="granted")
+        belief().bind(None).check(data.table, recorded="granted")
     with pytest.raises(P4FError, match="name the column of the recorded label"):
         belief().check(data.table)
     with pytest.raises(P4FError, match="did you mean 'granted'"):

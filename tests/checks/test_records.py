@@ -61,7 +61,8 @@ def test_each_annotator_alone_is_a_bias_of_the_label():
     belief = Annotators({"crowd": ["w1", "w2"], "expert": ["lee"]}, "sex", 0.2, 0.1, groups=("f", "m"))
     alone = p4f.beliefs.by_column(belief)
     assert list(alone) == ["w1", "w2", "lee"]
-    assert alone["w1"] == p4f.LabelBias("sex", 0.2, 0.1, groups=("f", "m")).with_parameters(alone["w1"].parameters)
+    same = p4f.LabelBias("sex", 0.2, 0.1, groups=("f", "m"))
+    assert alone["w1"] == same.bind({own.name: own for own in alone["w1"].parameters})
     assert [own.value for own in alone["lee"].parameters] == [0.2, 0.2, 0.1, 0.1]
 
 

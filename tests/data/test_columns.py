@@ -61,7 +61,7 @@ def test_estimate_plan_check_and_fit_take_frames_of_any_library(library):
 def test_what_is_no_table_is_one_line_with_the_way_out():
     sparse = scipy.sparse.csr_matrix(DATA.loans[["income", "savings"]].to_numpy())
     with pytest.raises(P4FError, match=r"sparse matrix.*\.toarray\(\)") as caught:
-        p4f.DebiasedClassifier(BELIEF.unknown(), "linear").fit(sparse, DATA.loans["granted"])
+        p4f.DebiasedClassifier(BELIEF.bind(None), "linear").fit(sparse, DATA.loans["granted"])
     assert "\n" not in str(caught.value)
     with pytest.raises(P4FError, match="not csr_matrix"):
         BELIEF.estimate(sparse, recorded="granted", fair="repaid")

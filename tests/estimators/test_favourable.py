@@ -55,7 +55,7 @@ def test_an_estimated_belief_knows_its_favourable_label_also_from_a_file(kind):
     for again in (read_belief(text), Belief.from_json(belief.to_json())):
         assert again.favourable == "approve"
         assert again == belief
-    assert belief.with_favourable("deny") != belief
+    assert belief.bind({}, favourable="deny") != belief
     assert belief.bind({belief.parameters[0].name: 0.5}).favourable == "approve"
 
 
@@ -161,7 +161,7 @@ def test_labels_that_do_not_speak_for_themselves_are_never_taken_by_alphabet(pai
         model.fit(PEOPLE[["x", "area"]], labels)
     assert all(repr(value) in str(caught.value) for value in pair)
     stated = model.set_params(favourable=pair[1]).fit(PEOPLE[["x", "area"]], labels)
-    by_belief = p4f.DebiasedClassifier(belief.with_favourable(pair[1]), "linear", use_sensitive=False)
+    by_belief = p4f.DebiasedClassifier(belief.bind({}, favourable=pair[1]), "linear", use_sensitive=False)
     by_belief.fit(PEOPLE[["x", "area"]], labels)
     for fitted in (stated, by_belief):
         assert fitted.classes_.tolist() == list(pair)

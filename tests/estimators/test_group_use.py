@@ -17,7 +17,7 @@ from problog4fairness.estimators.group_use import GroupUse
 from problog4fairness.estimators.learner_description import learner_words
 from problog4fairness.estimators.training_table import train_on_table
 
-BELIEF = p4f.LabelBias("area", negative={1: 0.4, 0: 0.1}, positive=0.05).with_favourable(1)
+BELIEF = p4f.LabelBias("area", negative={1: 0.4, 0: 0.1}, positive=0.05).bind({}, favourable=1)
 
 
 def people(effect: float, rows: int = 3000, audited: int = 600, seed: int = 0) -> pd.DataFrame:

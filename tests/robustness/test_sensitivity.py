@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -132,10 +134,7 @@ def test_values_stay_where_labels_say_something(data):
         model, frame, recorded, sensitive_features=area, beyond=0.5, values=5, parameters=["p1"], progress=False
     )
     assert found.frame["value"].max() == pytest.approx(0.55)
-    wide = belief.with_parameters(tuple(
-        type(rate)(rate.name, rate.meaning, rate.value, 0.0, 1.0, 9) if rate.name == "p1" else rate
-        for rate in belief.parameters
-    ))  # fmt: skip
+    wide = belief.bind({"p1": replace(belief.parameters[0], low=0.0, high=1.0, rows=9)})
     model.belief_ = wide
     found = sensitivity(model, frame, recorded, sensitive_features=area, values=5, parameters="p1", progress=False)
     assert "p1 was varied from 0.00 to 0.55 only" in found.notes[0]

@@ -47,7 +47,7 @@ def test_it_is_as_near_to_a_fit_as_it_says(data, model, moves):
     frame, area, _, recorded = data
     assert moves.largest_error < 0.02
     for point in ({"p1": 0.3}, {"p1": 0.6, "p2": 0.05}):
-        fitted = p4f.DebiasedClassifier(model.belief_.with_values(point), "linear", random_state=0)
+        fitted = p4f.DebiasedClassifier(model.belief_.bind(point), "linear", random_state=0)
         decided = fitted.fit(frame, recorded, sensitive_features=area).predict(frame)
         gap = decided[area == 1].mean() - decided[area == 0].mean()
         assert moves.at(point).disparity == pytest.approx(gap, abs=moves.largest_error + 0.003)

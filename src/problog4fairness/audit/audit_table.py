@@ -281,7 +281,7 @@ class AuditTable:
         labelled = self.labelled_with_gaps if belief.record.gaps else self.labelled if self.has_labels else None
         rows = self._complete if belief.features or labelled is None else labelled[0]
         lines = [f"Estimated from {counts_of(rows).sum()} audited rows of {self.name}."]
-        if belief.design is not None:
+        if "design" in belief.to_json():
             lines.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
             how = "measured again" if self.answer("again") else "audited"

@@ -1,10 +1,11 @@
 from .admissible import LEAST_SIGNAL, admissible_values
 from .belief import Belief
-from .convert import as_belief, belief_types, known_kinds, named_belief
+from .convert import as_belief, belief_types, estimate_on_table, known_kinds, named_belief
 from .describe.files import MARK, belief_text, read_belief
 from .describe.plain_data import BeliefError, belief_of
 from .describe.words import Label
 from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable
+from .fitting import check_rows, restore
 from .kind import BeliefKind, Question
 from .likelihood.combinations import every
 from .likelihood.inputs import FairInputs, fair_inputs
@@ -75,12 +76,15 @@ __all__ = [
     "belief_types",
     "by_column",
     "chain",
+    "check_rows",
     "coded_votes",
     "depends_on",
+    "estimate_on_table",
     "every",
     "fair_inputs",
     "known_kinds",
     "named_belief",
     "read_belief",
+    "restore",
     "search_change",
 ]

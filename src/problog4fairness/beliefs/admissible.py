@@ -68,9 +68,9 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
     """
     changed = tuple(other.stated(value) if other.name == parameter.name else other for other in belief.parameters)
     try:
-        other = belief.with_parameters(changed)
+        other = belief._with_parameters(changed)
         observation = other.observe(rows.without_record())
-        right = [torch.from_numpy(1 - distorted) for distorted in other.feature_distortion(rows).values()]
+        distorted = other._restore(rows).feature_distortion() if other.features else {}
     except P4FError:
         return None
     classes = observation.classes
@@ -78,5 +78,6 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
     table = observation.recorded_given()[..., :classes]
     ahead = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2) - table
     others = ~torch.eye(classes, dtype=torch.bool)
+    right = [torch.from_numpy(1 - share) for share in distorted.values()]
     margins = torch.cat([ahead[:, others].flatten() - LEAST_SIGNAL, *right])
     return None if bool(margins.isnan().any()) else margins

@@ -50,17 +50,14 @@ class Belief(Observing):
         What it is called, and what is said of all beliefs of its kind.
     columns, record
         The columns that it reads, and how the label is on record.
-    variables, affected
-        The sensitive variables that it depends on, and others such as who decided; the groups of the first one on which
-        the bias acts, by position.
-    parameters, design
-        Its parameters; what a stratified audit said by stratum, where they come from one.
+    variables
+        The sensitive variables that it depends on, and others such as who decided.
+    parameters
+        Its parameters.
     features
         The recorded features that it changes.
     classes, favourable
         The classes of the label where there are more than two; the label that counts as 1, None while nobody said.
-    classifier
-        The network of its program that is learned.
 
     Examples
     --------
@@ -75,8 +72,7 @@ class Belief(Observing):
     """
 
     title: ClassVar[str] = "belief"
-    affected: tuple[int, ...] = ()
-    design: Design | None = None
+    _design: Design | None = None
     _field_values: Mapping[str, Any] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -111,7 +107,7 @@ class Belief(Observing):
         return cls(**answered(cls.kind.fields, values, table))
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> Belief:
+    def _from_table(cls, table: AuditTable) -> Belief:
         """The belief, with unknown parameters, that suits a table and what the command line says of it."""
         return cls.from_fields(table_answers(cls.kind.fields, table), table)
 
@@ -146,7 +142,7 @@ class Belief(Observing):
         """
         from problog4fairness.audit import posterior_draws
 
-        return [self.with_parameters(drawn) for drawn in posterior_draws(self, count, random_state)]
+        return [self._with_parameters(drawn) for drawn in posterior_draws(self, self._design, count, random_state)]
 
     def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
         """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
@@ -206,8 +202,8 @@ class Belief(Observing):
             estimated = design.estimated(start.parameters, confidence)
         else:
             estimated = start._estimated(rows, confidence, strata)
-        belief = self._noted(start.with_parameters(estimated), plain_label(rows.classes[-1]))
-        belief.design = design
+        belief = self._noted(start._with_parameters(estimated), plain_label(rows.classes[-1]))
+        belief._design = design
         warn_few(belief.parameters, rows.classes, planned_error(audit))
         if len(rows.classes) == 2 and all(parameter.value is not None for parameter in belief.parameters):
             kinds = belief.columns.distinct(rows).without_record()
@@ -230,9 +226,9 @@ class Belief(Observing):
         """
         from problog4fairness.audit import most_likely
 
-        return most_likely(self, self.unknown().program(), self.parameters, rows, confidence)
+        return most_likely(self, self.bind(None).program(), self.parameters, rows, confidence)
 
-    def estimate_table(self, table: AuditTable) -> Self:
+    def _estimate_table(self, table: AuditTable) -> Self:
         """:meth:`estimate` from an audited table as it was read."""
         rows, roles = table.labelled
         fair, favourable = roles.fair or "", roles.favourable
@@ -350,7 +346,7 @@ class Belief(Observing):
     def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
         """Its causal diagram: recorded and fair things, and the parameters between them; by default, of the program."""
         columns = {variable.name: ", ".join(variable.columns) for variable in self.variables}
-        return of_program(self.unknown().program().diagram(self.classifier), columns)
+        return of_program(self.bind(None).program().diagram(self._classifier), columns)
 
     def caveats(self) -> list[str]:
         """What a reader of a report must know because of this kind of belief."""

@@ -41,7 +41,7 @@ def named_belief(name: str, table: AuditTable) -> Belief:
     """
     kinds = belief_types()
     if name in kinds:
-        return table.used_by(kinds[name].from_table(table))
+        return table.used_by(kinds[name]._from_table(table))
     if not name.endswith(".pl") and not Path(name).exists():
         word = name.replace("-", "").lower()
         in_python = [
@@ -55,6 +55,11 @@ def named_belief(name: str, table: AuditTable) -> Belief:
             )
         raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
     return table.used_by(read_belief(Path(name), sensitive=table.sensitive, groups=table.levels))
+
+
+def estimate_on_table(belief: Belief, table: AuditTable) -> Belief:
+    """The belief, its parameters estimated from an audited table as it was read."""
+    return belief._estimate_table(table)
 
 
 def belief_types() -> dict[str, type[Belief]]:

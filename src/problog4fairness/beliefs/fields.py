@@ -230,7 +230,7 @@ def _belief(field: Field, value: Any) -> dict[str, Any]:
 
     if not isinstance(value, Belief):
         raise field.refused(value, "a belief")
-    plain = value.unknown().to_json()
+    plain = value.bind(None).to_json()
     return {name: part for name, part in plain.items() if name not in ("parameters", "favourable", "design")}
 
 

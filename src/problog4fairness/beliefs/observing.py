@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.likelihood.general import observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.parametrised import Parametrised
 from problog4fairness.beliefs.reading import Columns, LabelRecord
-from problog4fairness.data import Floats, Grouping, Rows, Sensitive
+from problog4fairness.data import Grouping, Rows, Sensitive
 from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
@@ -26,8 +24,7 @@ class Observing(Parametrised):
     """The part of a :class:`Belief` that observes rows; the attributes are described there."""
 
     classes: tuple[int | str, ...] | None = None
-    classifier: str = "h"
-    favourable: bool | int | float | str | None = None
+    _classifier: str = "h"
 
     @property
     def columns(self) -> Columns:
@@ -43,7 +40,7 @@ class Observing(Parametrised):
     @property
     def record(self) -> LabelRecord:
         """How the label is on record, and which one is favourable."""
-        return LabelRecord(classes=self.classes, favourable=self.favourable)
+        return LabelRecord(classes=self.classes, favourable=self.favourable, classifier=self._classifier)
 
     def _network_columns(self) -> dict[str, str]:
         """The column that each network of its program reads, where it is one."""
@@ -65,7 +62,7 @@ class Observing(Parametrised):
         rows
             What was recorded; without recorded labels, the observation still tells what would be recorded.
         """
-        self.require_known()
+        self._require_known()
         self._require_columns(rows)
         inputs = self._inputs(rows)
         return observe_program(
@@ -73,7 +70,7 @@ class Observing(Parametrised):
             rows,
             inputs,
             self.record.outcomes(rows),
-            classifier=self.classifier,
+            classifier=self._classifier,
             value=lambda leaf: self._leaf_value(leaf, rows),
             place=lambda leaf: self._leaf_input(leaf, rows, inputs),
         )
@@ -96,13 +93,9 @@ class Observing(Parametrised):
                 return shares[:, 1] if variable.binary else shares
         raise P4FError(f"the program reads the network {leaf.name}, and no sensitive variable has that name")
 
-    def restore(self, rows: Rows) -> Observation:
+    def _restore(self, rows: Rows) -> Observation:
         """The fair features that recorded ones may stand for, as :meth:`Observation.fair_proba` needs them."""
         return self.observe(rows.without_record())
-
-    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
-        """For each changed feature and row the probability that its fair value is not the recorded one."""
-        return {}
 
     def _require_columns(self, rows: Rows) -> None:
         """Raise the error that names a column which the belief reads and the rows do not have."""
@@ -112,7 +105,7 @@ class Observing(Parametrised):
                 nearest = among(column, rows.frame.columns)
                 raise P4FError(f"the belief needs the column {column!r}; {nearest}, or pass sensitive_features")
 
-    def check_rows(self, rows: Rows) -> None:
+    def _check_rows(self, rows: Rows) -> None:
         """Raise the error that says why these rows cannot be learned from: every group must occur."""
         self._require_columns(rows)
         for variable in self.variables:
@@ -128,18 +121,12 @@ class Observing(Parametrised):
             if variable.people and set(variable.columns) <= set(rows.frame.columns)
         ]
 
-    def with_favourable(self, label: Any) -> Self:
-        """The same assumption about labels of which this one counts as 1."""
-        other = copy.copy(self)
-        other.favourable = plain_label(label)
-        return other
-
     def _noted(self, estimated: Self, favourable: Any) -> Self:
         """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
         if self.classes is not None:
             return estimated
         known = self.favourable if favourable is None else favourable
-        return estimated.with_favourable(1 if known is None else known)
+        return estimated._with_favourable(1 if known is None else known)
 
 
 def _columns(variables: Iterable[Sensitive]) -> tuple[str, ...]:

@@ -6,15 +6,24 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import UnknownNameError
 from problog4fairness.program import Program
-from problog4fairness.statistics import Beta, Parameter, bind, check_known, checked_priors, known_values, table
+from problog4fairness.statistics import (
+    Beta,
+    Parameter,
+    bind,
+    check_known,
+    checked_priors,
+    known_values,
+    table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +36,7 @@ class Parametrised(ABC):
     variables: tuple[Sensitive, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
+    favourable: bool | int | float | str | None = None
 
     @abstractmethod
     def text(self) -> str:
@@ -39,39 +49,40 @@ class Parametrised(ABC):
     def _bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
         try:
-            return Program(self.unknown().text()).bind(self._values_in_use())
+            return Program(self.bind(None).text()).bind(self._values_in_use())
         except UnknownNameError:
             # A belief of somebody's own may write its numbers into the text and nothing else.
             return self.program()
 
-    @property
-    def probabilities(self) -> tuple[Parameter, ...]:
-        """Those of its parameters that are probabilities: all but those of recorded numbers."""
-        return tuple(parameter for parameter in self.parameters if parameter.is_probability)
-
-    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+    def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Self:
         """The same assumption with other values; a parameter of the same name is about the same cell."""
         cells = {parameter.name: parameter.cell for parameter in self.parameters}
         other = copy.copy(self)
-        other.parameters = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in probabilities)
+        other.parameters = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in parameters)
         return other
 
-    def with_values(self, values: Mapping[str, float]) -> Self:
-        """The same belief with other values of some parameters, and the intervals that they had."""
-        # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
-        changed = (
-            replace(parameter, value=values[parameter.name], rows=None) if parameter.name in values else parameter
-            for parameter in self.parameters
-        )
-        return self.with_parameters(tuple(changed))
+    def bind(
+        self, values: Mapping[str, float | Parameter | None] | None, *, favourable: bool | float | str | None = None
+    ) -> Self:
+        """The same assumption with stated values of some parameters, and perhaps the label that counts as 1.
 
-    def bind(self, values: Mapping[str, float]) -> Self:
-        """A belief with stated values for some parameters."""
-        return self.with_parameters(bind(self.parameters, values))
+        A parameter that is bound to None is open again; ``bind(None)`` opens all of them.
 
-    def unknown(self) -> Self:
-        """The same assumption with all values open."""
-        return self.with_parameters(tuple(parameter.stated(None) for parameter in self.parameters))
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1]).bind({"p1": 0.3}, favourable="yes")
+        >>> belief.parameters[0].value, belief.favourable, belief.bind(None).parameters[0].value
+        (0.3, 'yes', None)
+        """
+        bound = self._with_parameters(bind(self.parameters, values))
+        return bound if favourable is None else bound._with_favourable(favourable)
+
+    def _with_favourable(self, label: Any) -> Self:
+        """The same assumption about labels of which this one counts as 1."""
+        other = copy.copy(self)
+        other.favourable = plain_label(label)
+        return other
 
     def with_priors(self, prior: Mapping[str, Beta]) -> Self:
         """A belief with what is known of some parameters beside an audit: ``{"p1": p4f.statistics.Beta(2, 8)}``.
@@ -80,7 +91,7 @@ class Parametrised(ABC):
         says. For parameters that are estimated together, say ``estimate(..., prior=...)``.
         """
         known = checked_priors(prior, self.parameters)
-        return self.with_parameters(
+        return self._with_parameters(
             tuple(
                 parameter.with_prior(known[parameter.name]) if parameter.name in known else parameter
                 for parameter in self.parameters
@@ -107,20 +118,20 @@ class Parametrised(ABC):
         """
         from problog4fairness.statistics import pooled
 
-        return self.with_parameters(pooled(self.parameters))
+        return self._with_parameters(pooled(self.parameters))
 
     def parameter_table(self) -> pd.DataFrame:
         """The parameters as a table: value, interval, rows used, rows still needed to know them within 0.1."""
         return table(self.parameters)
 
-    def require_known(self) -> None:
+    def _require_known(self) -> None:
         """Raise the error that names unknown parameters, if there are any."""
         check_known(self.parameters)
 
     def _awaiting(self, prior: Mapping[str, Beta] | None, confidence: float) -> Self:
         """The belief whose parameters are estimated with priors and intervals of this confidence."""
         known = checked_priors(prior, self.parameters)
-        return self.with_parameters(
+        return self._with_parameters(
             tuple(
                 replace(parameter, prior=known.get(parameter.name), confidence=confidence)
                 for parameter in self.parameters

@@ -116,6 +116,8 @@ class LabelRecord:
         The label that counts as 1; None while nobody said.
     ordered
         Whether, of more than two labels, the last in order is the favourable one.
+    classifier
+        The network of the program that gives the fair label, which is learned.
 
     Examples
     --------
@@ -130,6 +132,7 @@ class LabelRecord:
     classes: tuple[int | str, ...] | None = None
     favourable: bool | int | float | str | None = None
     ordered: bool = False
+    classifier: str = "h"
 
     def outcomes(self, rows: Rows) -> Outcomes:
         """What was recorded in rows: the classes, and where the record has gaps, last, that nothing was."""

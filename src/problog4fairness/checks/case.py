@@ -16,7 +16,7 @@ from problog4fairness.checks.crossfit import LARGER, Crossfit, crossfit, fair_ch
 from problog4fairness.checks.finding import NotDone
 from problog4fairness.data import Codes, Floats, Grouping, Rows
 from problog4fairness.learners import Learner, make_encoder, slot_name
-from problog4fairness.statistics import Parameter, equal_rows
+from problog4fairness.statistics import Parameter, equal_rows, probabilities
 
 # Fewer recorded rows than this say nothing about a curve.
 LEAST_ROWS = 100
@@ -45,10 +45,10 @@ def _beta(parameter: Parameter) -> tuple[float, float] | None:
 
 def moved(belief: Belief, place: int) -> tuple[Belief, float]:
     """The belief with one parameter a little lower, or higher where it is near 0; and by how much it was moved."""
-    parameter = belief.probabilities[place]
+    parameter = probabilities(belief.parameters)[place]
     value = parameter.used or 0.0
     step = -STEP if value >= STEP else STEP
-    return belief.with_values({parameter.name: value + step}), step
+    return belief.bind({parameter.name: value + step}), step
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class Case:
     @cached_property
     def spread(self) -> Floats:
         """``[parameters]``: the standard deviation of each parameter; 0 for a stated one."""
-        shapes = [_beta(parameter) for parameter in self.belief.probabilities]
+        shapes = [_beta(parameter) for parameter in probabilities(self.belief.parameters)]
         return np.array([0.0 if shape is None else float(beta(*shape).std()) for shape in shapes])
 
     @cached_property
@@ -194,7 +194,7 @@ class Case:
     def drawn(self, rng: np.random.Generator) -> Floats:
         """``[draws, parameters]``: posterior draws of how far the parameters are from the values in use."""
         draws = np.zeros((SIMULATED, len(self.spread)))
-        for place, parameter in enumerate(self.belief.probabilities):
+        for place, parameter in enumerate(probabilities(self.belief.parameters)):
             if (shape := _beta(parameter)) is not None:
                 draws[:, place] = rng.beta(*shape, SIMULATED) - (parameter.used or 0.0)
         return draws
@@ -257,11 +257,11 @@ class Case:
         uncertain = np.flatnonzero(self.spread)
         if not len(uncertain):
             return self.through.likelihood, 0.0
-        start = np.array([parameter.used or 0.0 for parameter in self.belief.probabilities])
+        start = np.array([parameter.used or 0.0 for parameter in probabilities(self.belief.parameters)])
         step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
         values = start + step
         values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
-        belief = self.belief.with_values({self.belief.probabilities[i].name: float(values[i]) for i in uncertain})
+        belief = self.belief.bind({probabilities(self.belief.parameters)[i].name: float(values[i]) for i in uncertain})
         refit = self.learned(belief, self.table, [self.through.learner])
         _, gain = self._better(belief, refit, values - start)
         return max(refit, self.through, key=lambda fits: fits.mean).likelihood, gain

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import Belief, restore
 from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.learners import Boosted, Fitted, Learner, Linear, Task
 
@@ -91,7 +91,7 @@ def fair_chances(belief: Belief, fits: Sequence[Fitted], rows: Rows, folds: Code
 
     ``folds`` has the fold of each row; a row of fold -1, which no fit has seen, gets the mean of all fits.
     """
-    restored = belief.restore(rows.without_record())
+    restored = restore(belief, rows)
     chances = np.stack([restored.fair_proba(fitted.log_proba(restored.table)).numpy() for fitted in fits])
     held_out: Floats = chances[np.maximum(folds, 0), np.arange(len(rows))]
     return np.where((folds < 0)[:, None], chances.mean(axis=0), held_out)

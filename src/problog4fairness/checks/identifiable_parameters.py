@@ -17,7 +17,7 @@ from problog4fairness.checks.learned_parameters import LEARNED, STEP, Profile, n
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
-from problog4fairness.statistics import HALF, Parameter, called
+from problog4fairness.statistics import HALF, Parameter, called, check_known, probabilities
 
 # A direction in which the parameters may move by more than this (a standard deviation) is not identified.
 LARGEST_DEVIATION = 0.25
@@ -114,9 +114,11 @@ def identifiability(
     Known: p1 to ±.10.
     By the audit.
     """
-    belief.require_known()
+    check_known(belief.parameters)
     sources, rows = [], None
-    free = [probability for probability in belief.probabilities if probability.rows is not None or y is not None]
+    free = [
+        probability for probability in probabilities(belief.parameters) if probability.rows is not None or y is not None
+    ]
     if not free:
         raise P4FError("nothing was estimated: estimate the belief from an audit, or pass recorded rows X and y")
     # What was learned from recorded rows is not counted again beside them.
@@ -192,7 +194,7 @@ def _effect(
     unrecorded = kinds.without_record()
 
     def given(name: str, value: float) -> Floats:
-        return np.asarray(belief.with_values({name: value}).observe(unrecorded).recorded_given().numpy().reshape(-1))
+        return np.asarray(belief.bind({name: value}).observe(unrecorded).recorded_given().numpy().reshape(-1))
 
     point = np.array([float(parameter.value or 0.0) for parameter in free])
     jacobian = np.array(

@@ -23,7 +23,7 @@ from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
 from problog4fairness.learners import Bar, FittedLinear, Linear, Task
-from problog4fairness.statistics import Beta, checked_priors, estimated_jointly, named_parameters
+from problog4fairness.statistics import Beta, checked_priors, estimated_jointly, named_parameters, probabilities
 
 Known = TypeVar("Known", bound=Belief)
 
@@ -84,7 +84,7 @@ def learn_parameters(
     known_before = checked_priors(prior, named_parameters(belief.parameters, names))
     priors = [known_before.get(name) for name in names]
     start = np.array([START if beta is None else beta.mean for beta in priors])
-    known = belief.with_values(dict(zip(names, start.tolist(), strict=True)))
+    known = belief.bind(dict(zip(names, start.tolist(), strict=True)))
     model = DebiasedClassifier(known, "linear", use_sensitive=use_sensitive, favourable=favourable)
     rows = rows_to_fit(model, X, y, sensitive_features, fair, None)
     profile = Profile(known, names, rows)
@@ -97,7 +97,7 @@ def learn_parameters(
                 slopes[place] += (beta.a - 1) / point[place] - (beta.b - 1) / (1 - point[place])
         return -value, -slopes
 
-    chosen = named_parameters(known.probabilities, names)
+    chosen = named_parameters(probabilities(known.parameters), names)
     limits = [admissible_values(known, parameter, rows)[1] for parameter in chosen]
     bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limit))) for limit in limits]
     values = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
@@ -121,7 +121,7 @@ def learn_parameters(
         for parameter, beta in zip(estimated, priors, strict=True)
     }
     learned |= {parameter.name: parameter.stated(None) for parameter in unknown}
-    return belief.with_parameters(tuple(learned.get(parameter.name, parameter) for parameter in belief.parameters))
+    return belief.bind(learned)
 
 
 def _deviations(information: Floats) -> Floats:
@@ -135,10 +135,10 @@ def _deviations(information: Floats) -> Floats:
 def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
     names = [learn] if isinstance(learn, str) else list(dict.fromkeys(learn))
     if not names:
-        known = ", ".join(parameter.name for parameter in belief.probabilities)
+        known = ", ".join(parameter.name for parameter in probabilities(belief.parameters))
         raise P4FError(f"learn is empty; name some of {known or 'no parameters'}")
-    named_parameters(belief.probabilities, names)
-    for parameter in belief.probabilities:
+    named_parameters(probabilities(belief.parameters), names)
+    for parameter in probabilities(belief.parameters):
         if parameter.value is None and parameter.name not in names:
             raise P4FError(
                 f"parameter {parameter.name} is unknown and not learned; estimate or state it, or name it in learn"
@@ -195,7 +195,7 @@ class Profile:
 
     def _observation(self, point: Floats) -> Observation:
         values = dict(zip(self._names, map(float, point), strict=True))
-        return self._belief.with_values(values).observe(self._rows)
+        return self._belief.bind(values).observe(self._rows)
 
     def _task(self, observation: Observation) -> Task:
         return Task(observation, 0, weights=self._weights)

@@ -10,6 +10,7 @@ from scipy.stats import chi2_contingency
 
 from problog4fairness.checks.case import LEAST_ROWS, Case
 from problog4fairness.checks.finding import LEAST_AUDITED, NotDone
+from problog4fairness.statistics import probabilities
 
 # Shares of recorded labels that differ as much as by so small a chance were not sampled at random.
 NOT_RANDOM = 1e-4
@@ -28,7 +29,7 @@ def _need(holds: Callable[[Case], Any], otherwise: str) -> Need:
 
 recorded_rows = _need(lambda case: case.size >= LEAST_ROWS, f"fewer than {LEAST_ROWS} recorded rows")
 features = _need(lambda case: case.rows.features, "there are no features")
-parameters = _need(lambda case: case.belief.probabilities, "the belief has no parameters")
+parameters = _need(lambda case: probabilities(case.belief.parameters), "the belief has no parameters")
 group_free = _need(lambda case: not case.use_sensitive, "the fair label may depend on the group (use_sensitive=True)")
 groups = _need(lambda case: case.membership, "the belief has no groups, or there are no features")
 certain_groups = _need(lambda case: case.certain, "the groups of some rows are uncertain")

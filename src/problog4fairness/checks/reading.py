@@ -26,7 +26,7 @@ from problog4fairness.data import (
 )
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import TrainingRows, joined, training_rows, with_fair
-from problog4fairness.statistics import count
+from problog4fairness.statistics import check_known, count
 
 
 def read_case(
@@ -44,7 +44,7 @@ def read_case(
     drop: Sequence[str] = (),
 ) -> Case:
     """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
-    belief.require_known()
+    check_known(belief.parameters)
     if belief.columns.recorded:
         raise P4FError(
             "beliefs about one recorded label are compared, not about votes; take those of p4f.beliefs.by_column(...)"

@@ -17,7 +17,7 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.beliefs import Belief, Observation, restore
 from problog4fairness.data import Codes, Floats, Rows, occurrences
 from problog4fairness.learners import (
     LARGEST_SHIFT,
@@ -143,7 +143,7 @@ class AuditedFolds:
         if len(others) < ENOUGH:
             return numbers
         chosen = np.random.default_rng(0).permutation(others)[:MANY]
-        observation = self.belief.restore(self.rows.take(np.sort(chosen)).without_record())
+        observation = restore(self.belief, self.rows.take(np.sort(chosen)))
 
         def mean(log_proba: Tensor, values: Floats) -> Floats:
             moved = recalibrated(log_proba, float(values[0]), torch.from_numpy(values[1:]))
@@ -207,7 +207,7 @@ class _Part:
 
     @classmethod
     def of(cls, belief: Belief, rows: Rows, fitted: Fitted) -> _Part:
-        observation = belief.restore(rows.without_record())
+        observation = restore(belief, rows)
         # An audited row is a sample of others, and counts for all that it stands for.
         weights = rows.sampling_weights() * (1.0 if rows.weights is None else rows.weights.astype(np.float64))
         fair = torch.from_numpy(np.asarray(rows.fair))

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from problog4fairness.audit import NOT_STATED, Audit, warn_audit, warn_signal
-from problog4fairness.beliefs import Belief, NoBias, Observation, as_belief
+from problog4fairness.beliefs import Belief, NoBias, Observation, as_belief, check_rows
 from problog4fairness.data import Floats, Roles, Rows, is_frame, label_codes, listed, refuse_sparse, to_frame
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators.group_use import DecidedBy, GroupUse, check_use_sensitive, choose_group_use
@@ -221,7 +221,6 @@ def rows_to_fit(
         classes, labelled = list(belief.classes), np.unique(labels).tolist()
         if len(classes) != len(labelled) or set(classes) != set(labelled):
             raise P4FError(f"the belief is for {len(classes)} classes, {classes}; y has {len(labelled)}: {labelled}")
-    belief.require_known()
     model.columns_ = _learner_columns(model, belief, frame)
     known, audit_weights = known_labels(fair, len(frame))
     rows = Rows.from_table(
@@ -235,7 +234,7 @@ def rows_to_fit(
     weights = row_weights(model.class_weight, labels, weights)
     rows = replace(rows, weights=weights, audit_weights=audit_weights)
     model.classes_ = np.asarray(rows.classes)
-    belief.check_rows(rows)
+    check_rows(belief, rows)
     return rows
 
 

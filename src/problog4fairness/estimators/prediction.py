@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs import Belief, Observation, fair_inputs
+from problog4fairness.beliefs import Belief, Observation, fair_inputs, restore
 from problog4fairness.data import Floats, RestartReading, Rows, listed, plain, plain_column, warn
 from problog4fairness.errors import CellError, P4FError
 from problog4fairness.learners import MISSING, Fitted, Task, row_losses
@@ -104,7 +104,7 @@ def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
 
 def feature_distortion_proba(model: DebiasedClassifier, rows: Rows) -> pd.DataFrame:
     """For each row and distorted feature P(fair value != recorded value)."""
-    columns = model.belief_.feature_distortion(rows)
+    columns = restore(model.belief_, rows).feature_distortion()
     if not columns:
         raise P4FError("the belief does not distort features")
     return pd.DataFrame(columns)
@@ -125,7 +125,7 @@ def _restored(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
     missing = [c for c in belief.columns.sensitive if belief.features and c not in rows.frame.columns]
     if missing:
         raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
-    observation = belief.restore(rows.without_record())
+    observation = restore(belief, rows)
     return _numpy(observation.fair_proba(_log_proba(fitted, observation.table)))
 
 

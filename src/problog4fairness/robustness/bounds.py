@@ -16,7 +16,7 @@ from problog4fairness.estimators import Refits, fair_proba, least_signal
 from problog4fairness.metrics import selected
 from problog4fairness.robustness.box import BeliefBox, Range, checked_box, extremes, possible, range_of
 from problog4fairness.robustness.result import Result
-from problog4fairness.statistics import Parameter, percent, percent_interval, points
+from problog4fairness.statistics import Parameter, check_known, percent, percent_interval, points, probabilities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -181,7 +181,7 @@ def bounds_of(
             raise P4FError("beliefs is empty; name at least one")
         candidates = [as_belief(belief) for belief in beliefs]
         for belief in candidates:
-            belief.require_known()
+            check_known(belief.parameters)
         assumed = NAMED
     else:
         ranges = {name: possible(*ends, rows) for name, ends in checked_box(model.belief_, box).items()}
@@ -214,7 +214,8 @@ class _Disparities:
         for belief, observation in zip(new.values(), observations, strict=True):
             if least_signal(observation) < NO_SIGNAL:
                 numbers = ", ".join(
-                    f"{probability.name} = {probability.value or 0:.3g}" for probability in belief.probabilities
+                    f"{probability.name} = {probability.value or 0:.3g}"
+                    for probability in probabilities(belief.parameters)
                 )
                 raise P4FError(
                     f"with {numbers} recorded labels say nothing about fair ones; leave such beliefs out, by a "
@@ -250,11 +251,11 @@ def _tipping(
     def along(parameters: Sequence[Parameter], grids: Sequence[Any]) -> list[list[float]]:
         """The disparity at the values of each parameter, all of them fitted together."""
         pairs = [(parameter.name, value) for parameter, grid in zip(parameters, grids, strict=True) for value in grid]
-        beliefs = [belief.with_values({name: float(value)}) for name, value in pairs]
+        beliefs = [belief.bind({name: float(value)}) for name, value in pairs]
         values = iter(disparities(beliefs, whole_trees=True))
         return [[next(values) for _ in grid] for grid in grids]
 
-    chosen = [parameter for parameter in belief.probabilities if parameter.name in names]
+    chosen = [parameter for parameter in probabilities(belief.parameters) if parameter.name in names]
     ranges = [range_of(belief, parameter, rows, (0.0, 1.0)) for parameter in chosen]
     grids = [np.linspace(low, high, GRID) for low, high in ranges]
     coarse = along(chosen, grids)

@@ -12,7 +12,7 @@ from problog4fairness.beliefs import LEAST_SIGNAL, Belief, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import least_signal
-from problog4fairness.statistics import Parameter, named_parameters
+from problog4fairness.statistics import Parameter, named_parameters, probabilities
 
 # Points all over the box for each parameter, of which the best are starts of a search.
 POINTS, STARTS = 4, 2
@@ -57,7 +57,7 @@ def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Ra
     if box is None:
         known = [
             probability
-            for probability in belief.probabilities
+            for probability in probabilities(belief.parameters)
             if probability.low is not None and probability.high is not None
         ]
         if not known:
@@ -67,7 +67,7 @@ def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Ra
         return {parameter.name: interval_of(parameter) for parameter in known}
     if not hasattr(box, "items") or not box:
         raise P4FError("box must be a mapping such as {'p1': (0.2, 0.6)}")
-    named_parameters(belief.probabilities, box)
+    named_parameters(probabilities(belief.parameters), box)
     for name, ends in box.items():
         if not _is_range(ends):
             raise P4FError(f"the box of {name} is {ends!r}; give two numbers between 0 and 1, the smaller one first")
@@ -93,7 +93,7 @@ class BeliefBox:
         self.low, self.high = np.array(list(ends.values()), dtype=np.float64).T
         self._kinds = belief.columns.distinct(rows)
         self._least = min(LEAST_SIGNAL, least_signal(belief.observe(self._kinds)))
-        values = {parameter.name: parameter.value or 0.0 for parameter in belief.probabilities}
+        values = {parameter.name: parameter.value or 0.0 for parameter in probabilities(belief.parameters)}
         self.centre = np.clip([values[name] for name in self.names], self.low, self.high)
         self.cut = False
         if not self._is_informative(self.centre):
@@ -106,7 +106,7 @@ class BeliefBox:
 
     def at(self, point: Floats) -> Belief:
         """The belief at a point."""
-        return self.belief.with_values(dict(zip(self.names, point.tolist(), strict=True)))
+        return self.belief.bind(dict(zip(self.names, point.tolist(), strict=True)))
 
     def inside(self, point: Floats) -> Floats:
         """The point in the box, moved to its centre as far as recorded labels need to say something."""

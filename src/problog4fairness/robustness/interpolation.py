@@ -22,7 +22,7 @@ from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
 from problog4fairness.estimators import Refits, fair_proba, least_signal, recorded_rows
 from problog4fairness.metrics import decide, selected
 from problog4fairness.robustness.box import Range, checked_box, interval_of, range_of
-from problog4fairness.statistics import Parameter, count
+from problog4fairness.statistics import Parameter, count, probabilities
 
 if TYPE_CHECKING:
     from problog4fairness.estimators import DebiasedClassifier
@@ -289,7 +289,7 @@ def what_if(
     rows = rows.take(place)
     belief: Belief = model.belief_
     groupings = belief.groupings(rows)
-    parameters = [probability for probability in belief.probabilities if probability.value is not None]
+    parameters = [probability for probability in probabilities(belief.parameters) if probability.value is not None]
     if len(rows.classes) != 2 or not groupings or not parameters:
         raise P4FError("this needs a label of two classes, and a belief with parameters and groups")
     grouping = groupings[0]
@@ -357,7 +357,7 @@ def _design(
     beliefs: list[Belief] = []
     observations: list[Observation] = []
     for point in (values, *ends, *inside):
-        other = belief.with_values(dict(zip(names, map(float, point), strict=True)))
+        other = belief.bind(dict(zip(names, map(float, point), strict=True)))
         observation = other.observe(rows)
         if not points or least_signal(observation) >= least:
             points.append(point)

@@ -21,7 +21,7 @@ from problog4fairness.metrics import decide, selected
 from problog4fairness.robustness.box import Range, interval_of, range_of
 from problog4fairness.robustness.result import Result
 from problog4fairness.robustness.uncertainty import ACCURACY, DISPARITY, LEAST_KNOWN, uncertainty_of
-from problog4fairness.statistics import Parameter, named_parameters
+from problog4fairness.statistics import Parameter, named_parameters, probabilities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -178,15 +178,14 @@ def sensitivity(
 
 def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter]:
     """The parameters to vary."""
-    if not belief.probabilities:
+    known = probabilities(belief.parameters)
+    if not known:
         raise P4FError("there is no parameter to vary: the classifier has no belief, or one with all numbers fixed")
     if names is None:
-        return list(belief.probabilities)
+        return list(known)
     if not names:
-        raise P4FError(
-            f"parameters is empty; name some of {', '.join(probability.name for probability in belief.probabilities)}"
-        )
-    return named_parameters(belief.probabilities, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
+        raise P4FError(f"parameters is empty; name some of {', '.join(parameter.name for parameter in known)}")
+    return named_parameters(known, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
 
 
 def _variants(
@@ -208,7 +207,7 @@ def _variants(
             f"{parameter.called} was varied from {start:.2f} to {end:.2f} only, not over its whole interval "
             f"({low:.2f} to {high:.2f}): further out, recorded labels say almost nothing about fair ones."
         )
-    return [_Variant(belief.with_values({parameter.name: value}), parameter, value) for value in others], notes
+    return [_Variant(belief.bind({parameter.name: value}), parameter, value) for value in others], notes
 
 
 def _audited(model: DebiasedClassifier, audit: Audit | tuple[Any, ...] | None) -> Rows | None:

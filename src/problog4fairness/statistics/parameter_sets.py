@@ -27,13 +27,27 @@ def estimated_jointly(
     )
 
 
-def bind(parameters: Sequence[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
-    """The parameters with some values stated."""
+def bind(
+    parameters: Sequence[Parameter], values: Mapping[str, float | Parameter | None] | None
+) -> tuple[Parameter, ...]:
+    """The parameters with some values stated, or open where a value is None; None instead of a mapping opens all."""
+    if values is None:
+        return tuple(parameter.stated(None) for parameter in parameters)
     named_parameters(parameters, values)
     return tuple(
-        parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
-        for parameter in parameters
+        _bound(parameter, values[parameter.name]) if parameter.name in values else parameter for parameter in parameters
     )
+
+
+def _bound(parameter: Parameter, value: float | Parameter | None) -> Parameter:
+    if isinstance(value, Parameter):
+        return value
+    return parameter.stated(None if value is None else float(value))
+
+
+def probabilities(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """Those of the parameters that are probabilities: all but those of recorded numbers."""
+    return tuple(parameter for parameter in parameters if parameter.is_probability)
 
 
 def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Beta]:

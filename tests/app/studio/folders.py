@@ -19,5 +19,5 @@ def audited_project(folder: Path, rows: int = 300, audited: int = 80) -> Project
     drawn = drawn.assign(row=drawn.index + 1, fair=drawn["repaid"]).drop(columns="repaid")
     drawn.to_csv(project.path(AUDIT), index=False)
     belief = LabelBias("poor_area", positive=False, affected=[1])
-    project.keep_belief(belief.estimate(drawn, recorded="granted", fair="fair").with_favourable(1))
+    project.keep_belief(belief.estimate(drawn, recorded="granted", fair="fair").bind({}, favourable=1))
     return project

@@ -45,7 +45,7 @@ def demo(folder: Path, rows: int = 2000) -> Project:
     truth = datasets.loans(rows=1, audited=rows, new=1).audit
     write_table(truth.drop(columns="repaid"), str(project.path("loans.csv")))
     project.choose(table="loans.csv", recorded="granted", favourable="1", sensitive="poor_area", group="1")
-    project.keep_belief(LabelBias("poor_area", groups=(0, 1)).with_favourable(1))
+    project.keep_belief(LabelBias("poor_area", groups=(0, 1)).bind({}, favourable=1))
     for part in (5, 4):  # two rounds; of the second one, some are left
         draw(project, plan(project, 0.1))
         audit = Audit(project)

@@ -22,7 +22,7 @@ from problog4fairness import (
     depends_on,
 )
 from problog4fairness.app.studio.belief_controls import sketch
-from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions, with_number
+from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions
 from problog4fairness.beliefs import Chain, LabelStage
 from problog4fairness.data import Roles, values_of
 from problog4fairness.errors import P4FError
@@ -112,12 +112,12 @@ def test_what_an_audit_found_of_scores_and_days_stays_in_the_form(form):
 def test_amounts_are_stated_and_taken_back():
     belief = Form("NumericMeasurementBias", {"features": ["income"], "affected": True}).belief(Table(), ROLES)
     name = belief.parameters[0].name
-    stated = with_number(belief, name, 0.8)
+    stated = belief.bind({name: 0.8})
     assert stated.parameters[0].value == 0.8
     assert Form.of(stated, Table(), ROLES).belief(Table(), ROLES) == stated
-    assert with_number(stated, name, None) == belief
+    assert stated.bind({name: None}) == belief
     with pytest.raises(P4FError, match="nothing of the fair value was recorded"):
-        with_number(belief, name, 0.0)
+        belief.bind({name: 0.0})
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.kind)

@@ -153,7 +153,7 @@ def test_hostile_cells_and_names_stay_text(tmp_path, page):
 
 def test_training_can_be_stopped(page, folder):
     project = Project.open(folder)
-    project.keep_belief(LabelBias("poor_area", {1: 0.4}, False, affected=[1]).with_favourable(1))
+    project.keep_belief(LabelBias("poor_area", {1: 0.4}, False, affected=[1]).bind({}, favourable=1))
     project.choose(learner="network")
     with Server(str(folder)) as server:
         page.open(f"{server.address}&screen=train")

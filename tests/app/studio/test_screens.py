@@ -52,7 +52,7 @@ def here(server):
 @pytest.fixture
 def belief(server, tab, folder):
     """The screen of the belief, with label bias on it."""
-    Project.open(folder).keep_belief(LabelBias("poor_area").with_favourable(1))
+    Project.open(folder).keep_belief(LabelBias("poor_area").bind({}, favourable=1))
     (folder / DRAFT).unlink(missing_ok=True)
     tab.open(f"{here(server)}/?screen=belief")
     tab.until("!!document.querySelector('[data-part=picture] svg')")
@@ -161,7 +161,7 @@ def test_beliefs_about_rows_days_and_numbers_are_filled_in(belief, folder, kind,
 
 def test_two_reviewers_at_once_and_their_conflicts(tmp_path, server, tab, folder):
     project = Project.open(folder)
-    project.keep_belief(LabelBias("poor_area").with_favourable(1))
+    project.keep_belief(LabelBias("poor_area").bind({}, favourable=1))
     draw(project, plan(project, 0.2))
     rows = len(pd.read_csv(folder / AUDIT))
     tab.open(f"{here(server)}/?screen=audit")

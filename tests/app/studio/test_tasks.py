@@ -42,7 +42,7 @@ def test_every_learner_tells_its_likelihood_and_the_time_left(project, learner):
 def test_what_was_not_learned_is_said(tmp_path):
     project = audited_project(tmp_path)
     project.path(AUDIT).unlink()
-    project.keep_belief(LabelBias("poor_area", {1: 0.95}, False, affected=[1]).with_favourable(1))
+    project.keep_belief(LabelBias("poor_area", {1: 0.95}, False, affected=[1]).bind({}, favourable=1))
     done = tasks.train(lambda _: None, str(project.folder))
     beyond, *others = done["concerns"]
     assert beyond.startswith("where poor_area = 1, ")

@@ -13,6 +13,7 @@ import typer
 
 from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import print_json, say, show, working
+from problog4fairness.beliefs import estimate_on_table
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def estimate(
         drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, reading),
     )
     with working("estimating"):
-        estimated = named_belief(bias.belief, table).estimate_table(table)
+        estimated = estimate_on_table(named_belief(bias.belief, table), table)
     notes = table.notes(estimated)
     if output == "-":
         text = belief_text(estimated, notes)

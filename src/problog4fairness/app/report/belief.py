@@ -12,7 +12,7 @@ from problog4fairness.app.report.markup import Markup, bullets, figure, inline, 
 from problog4fairness.beliefs import Belief, Label
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import learner_words
-from problog4fairness.statistics import Parameter, count, percent, percent_range
+from problog4fairness.statistics import Parameter, count, percent, percent_range, probabilities
 
 
 def belief_section(facts: Facts) -> Markup:
@@ -50,7 +50,7 @@ def _picture(belief: Belief, label: Label) -> Markup:
 
 def parameters_section(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
-    if not facts.belief.probabilities:
+    if not probabilities(facts.belief.parameters):
         return _amounts(facts.belief)
     # Names that only spell out the meaning are not repeated before it.
     named = any(rate.called == rate.name for rate in facts.parameters)

@@ -31,7 +31,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, read_audit
 from problog4fairness.evaluation import Comparison
 from problog4fairness.robustness import Sensitivity
-from problog4fairness.statistics import count, in_labels
+from problog4fairness.statistics import count, in_labels, probabilities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -321,7 +321,7 @@ def _parameters(facts: Facts) -> pd.DataFrame:
     table = facts.belief.parameter_table().rename(columns={"still_needed": "more_for_10_points"})
     table["meaning"] = [in_labels(meaning, facts.label.values) for meaning in table["meaning"]]
     # An amount, which is no probability, needs no points.
-    needed = {each.name: each.still_needed(0.05) for each in facts.belief.probabilities}
+    needed = {each.name: each.still_needed(0.05) for each in probabilities(facts.belief.parameters)}
     return table.assign(more_for_5_points=[needed.get(str(name)) for name in table.index])
 
 

@@ -35,7 +35,7 @@ from problog4fairness.estimators import DebiasedClassifier, refit_learner
 from problog4fairness.evaluation import APART, Comparison, compare_rows, compared_rows, learner_word
 from problog4fairness.metrics import METRICS
 from problog4fairness.robustness import ACCURACY, CHANGED, Sensitivity
-from problog4fairness.statistics import MISSING, Parameter, called, count, in_labels, percent, points
+from problog4fairness.statistics import MISSING, Parameter, called, count, in_labels, percent, points, probabilities
 
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
 # More parameters than this make the figure unreadable; the least certain ones are shown.
@@ -90,7 +90,7 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
 def varied(facts: Facts, sample: pd.DataFrame) -> Sensitivity | None:
     """The least certain parameters, each over its interval and beyond; None where there are none."""
     model, features = facts.model, feature_names(facts.model)
-    known = facts.belief.probabilities
+    known = probabilities(facts.belief.parameters)
     if not known:
         return None
     widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]

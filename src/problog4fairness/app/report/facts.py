@@ -31,7 +31,7 @@ from problog4fairness.data import (
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, new_rows, sampled_audit
 from problog4fairness.metrics import decide
-from problog4fairness.statistics import in_labels
+from problog4fairness.statistics import in_labels, probabilities
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
@@ -112,7 +112,7 @@ class Facts:
         values = self.label.values
         return tuple(
             replace(probability, meaning=in_labels(probability.meaning, values))
-            for probability in self.belief.probabilities
+            for probability in probabilities(self.belief.parameters)
         )
 
     @property
@@ -129,7 +129,7 @@ class Facts:
     @property
     def estimated(self) -> bool:
         """Whether audited rows gave some parameter of the belief."""
-        return any(parameter.rows is not None for parameter in self.belief.probabilities)
+        return any(parameter.rows is not None for parameter in probabilities(self.belief.parameters))
 
 
 def collect(

@@ -16,6 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from problog4fairness.app.report.changes import sensitive_first
 from problog4fairness.app.report.markup import Markup, join, plain, table, tag
 from problog4fairness.audit import Audit
+from problog4fairness.beliefs import restore
 from problog4fairness.data import Floats, Grouping, Rows, csv_text, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, distortion_of, explain, fair_proba
@@ -173,7 +174,7 @@ def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, s
         fair = fair_proba(model, rows)
         return fair, 1 - fair[np.arange(len(rows)), np.asarray(rows.recorded)], DISAGREES
     fair, label = result.fair, np.asarray(result.distorted)
-    features = model.belief_.feature_distortion(rows)
+    features = restore(model.belief_, rows).feature_distortion()
     if features and np.nan_to_num(label).max() < 1e-9:
         return fair, 1 - np.prod([1 - chance for chance in features.values()], axis=0), FEATURES
     return fair, label, LABEL

@@ -25,7 +25,7 @@ from problog4fairness.checks import CheckResult, check
 from problog4fairness.data import Grouping
 from problog4fairness.errors import P4FError
 from problog4fairness.robustness import UNCERTAIN, Uncertainty
-from problog4fairness.statistics import count, percent
+from problog4fairness.statistics import count, percent, probabilities
 
 # Fits.
 DRAWS = 50
@@ -75,7 +75,7 @@ def _tested(facts: Facts, seed: int) -> CheckResult:
 
 def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
     """An interval for the disparity, the rates and each person; None where the belief has no parameter."""
-    if not facts.belief.probabilities:
+    if not probabilities(facts.belief.parameters):
         return None
     model, chosen = facts.model, rows_to_fit(facts, seed)
     data = facts.data.iloc[chosen].reset_index(drop=True)

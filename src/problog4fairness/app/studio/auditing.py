@@ -14,7 +14,7 @@ from problog4fairness.app.studio.columns import cell
 from problog4fairness.app.studio.project import AUDIT, REVIEWS, Project
 from problog4fairness.app.studio.reviews import Reviews
 from problog4fairness.audit import OWN, ROW, AuditTable
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import Belief, estimate_on_table
 from problog4fairness.data import Roles, read_table, write_table
 from problog4fairness.errors import P4FError
 
@@ -94,7 +94,7 @@ def _audit_table(
 
 def plan(project: Project, error: float | None = None) -> AuditPlan:
     """Which rows to look at next, after those that are answered; ``error`` as it was chosen by default."""
-    choices, belief = project.choices, project.belief().unknown()
+    choices, belief = project.choices, project.belief().bind(None)
     asked = Asked.of(project, belief)
     features = {asked.column: choices.fair} if asked.feature else {}
     table = _audit_table(project, project.frame, str(choices.table), features=features, planned=True)
@@ -119,7 +119,7 @@ def tells_itself(belief: Belief) -> bool:
 
 def from_table(project: Project) -> Belief:
     """The belief with what the table itself tells: votes that agree, or rows of which the group is known."""
-    belief, roles = project.belief().unknown(), project.roles()
+    belief, roles = project.belief().bind(None), project.roles()
     if not tells_itself(belief):
         raise P4FError("the table does not tell the parameters of this belief; draw rows and look at them")
     known = {"recorded": roles.recorded, "favourable": roles.favourable}
@@ -212,7 +212,7 @@ class Audit:
             features = {self.asked.column: fair}
         table = _audit_table(self.project, known, AUDIT, features=features, fair=None if features else fair)
         with warnings.catch_warnings(action="ignore"):
-            return self.project.belief().unknown().estimate_table(table)
+            return estimate_on_table(self.project.belief().bind(None), table)
 
     def answers(self) -> pd.DataFrame:
         """Every answer that stands, with its note."""
@@ -274,7 +274,7 @@ def sheet(project: Project) -> pd.DataFrame:
 
 def from_sheet(project: Project, file: Path) -> Belief:
     """The belief with what a sheet tells of it; rows that are not filled in do not count."""
-    belief, roles = project.belief().unknown(), project.roles()
+    belief, roles = project.belief().bind(None), project.roles()
     fair = {name: fair_column(name) for name in features_in_a_sheet(project, belief)}
     with warnings.catch_warnings(action="ignore"):  # columns may be empty
         filled = read_table(file)
@@ -287,4 +287,4 @@ def from_sheet(project: Project, file: Path) -> Belief:
         if belief.columns.numbers:
             recorded: dict[str, Any] = {"recorded": {name: name for name in fair}, "fair": fair}
             return belief.estimate(filled, **recorded, favourable=roles.favourable)
-        return belief.estimate_table(_audit_table(project, filled, file.name, features=fair))
+        return estimate_on_table(belief, _audit_table(project, filled, file.name, features=fair))

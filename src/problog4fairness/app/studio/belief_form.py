@@ -130,7 +130,7 @@ class Form:
             raise P4FError(f"{roles.recorded} has {len(roles.labels)} values; this belief is for labels with two")
         names = {parameter.name for parameter in made.parameters}
         stated = {name: value for name, value in self.values.items() if value is not None and name in names}
-        return made.bind(stated).with_favourable(roles.favourable)
+        return made.bind(stated, favourable=roles.favourable)
 
 
 def default_answer(field: Field) -> Any:
@@ -180,9 +180,3 @@ def _plain(field: Field, answer: Any, table: TableAnswers) -> Any:
     if field.kind == "days":
         return [day.strip() for day in answer.split(",") if day.strip()] or None
     return answer
-
-
-def with_number(belief: Belief, name: str, value: float | None) -> Belief:
-    """The belief with one number stated, or unknown again; the others stay as an audit found them."""
-    stated = (parameter.stated(value) if parameter.name == name else parameter for parameter in belief.parameters)
-    return belief.with_parameters(tuple(stated))

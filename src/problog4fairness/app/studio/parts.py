@@ -17,6 +17,7 @@ from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.errors import P4FError
+from problog4fairness.statistics import check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +180,7 @@ def belief_is_known(studio: Studio, go: Go) -> bool:
         lead("There is no belief yet.", "To the belief", "belief", go)
         return False
     try:
-        studio.project.belief().require_known()
+        check_known(studio.project.belief().parameters)
     except P4FError as error:
         lead(str(error), "To the audit", "audit", go)
         return False

@@ -63,15 +63,17 @@ class LabelModel:
         self._circuit, classes = program.compile(), len(rows.classes)
         self._names = [parameter.name for parameter in parameters]
         networks = [leaf for leaf in self._circuit.leaves if leaf.kind == "network"]
-        if any(leaf.name == belief.classifier and leaf.arguments != ("x",) for leaf in networks):
+        if any(leaf.name == belief.record.classifier and leaf.arguments != ("x",) for leaf in networks):
             raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
-        known = [leaf for leaf in networks if leaf.name != belief.classifier]
+        known = [leaf for leaf in networks if leaf.name != belief.record.classifier]
         values = [belief._leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
         columns = np.column_stack([*values, np.zeros((len(rows), 0))]).repeat(fair.size // len(rows), axis=0)
         kinds, places = np.unique(np.column_stack([columns, fair.reshape(-1)]), axis=0, return_inverse=True)
         self.cells, self.size = places.reshape(fair.shape), len(kinds)
         *inputs, h = torch.from_numpy(kinds).split([*(value.shape[1] for value in values), 1], dim=1)
-        self._nn = {belief.classifier: h.reshape(-1) if classes == 2 else torch.eye(classes).double()[h[:, 0].long()]}
+        self._nn = {
+            belief.record.classifier: h.reshape(-1) if classes == 2 else torch.eye(classes).double()[h[:, 0].long()]
+        }
         self._nn |= {str(leaf): x if leaf.outcomes else x.reshape(-1) for leaf, x in zip(known, inputs, strict=True)}
 
     def table(self, values: Tensor) -> Tensor:

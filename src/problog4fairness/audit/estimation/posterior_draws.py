@@ -10,27 +10,30 @@ import numpy as np
 from problog4fairness.audit.estimation.maximum_likelihood import ALIKE
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import HALF, Parameter, outcomes_of
+from problog4fairness.statistics import HALF, Parameter, check_known, outcomes_of
 
 if TYPE_CHECKING:
+    from problog4fairness.audit.estimation.stratified import Design
     from problog4fairness.beliefs import Belief
 
 # Draws at once, at most.
 MOST = 100_000
 
 
-def posterior_draws(belief: Belief, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
+def posterior_draws(
+    belief: Belief, design: Design | None, count: int, random_state: Any
+) -> list[tuple[Parameter, ...]]:
     """For each draw the parameters of the belief, as stated ones; see :meth:`Belief.draws`."""
     if type(count) is not int or not 1 <= count <= MOST:
         raise P4FError(f"count={count!r} is not a whole number from 1 to {MOST:,}")
-    belief.require_known()
+    check_known(belief.parameters)
     rng = generator(random_state)
     values: dict[str, Floats] = {}
     for part in belief._counted_parts():
         for cell in _cells(part):
             values |= _counted(cell, count, rng)
-    if belief.design is not None:
-        values |= belief.design.draws([own for own in belief.parameters if own.rows is not None], count, rng)
+    if design is not None:
+        values |= design.draws([own for own in belief.parameters if own.rows is not None], count, rng)
     values |= _joint(belief.parameters, count, rng)
     values |= belief._drawn_apart(count, rng)
     return [

@@ -26,7 +26,7 @@ from problog4fairness.audit.strata import (
 )
 from problog4fairness.data import Codes, FileWarning, Floats, Rows, TableError, label_codes, plain, to_frame
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Cell, Parameter, required_samples
+from problog4fairness.statistics import Cell, Parameter, probabilities, required_samples
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
@@ -151,7 +151,7 @@ def _random_plan(
         filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
     wanted = np.minimum(wanted, coarse.sizes)
     done = bool((filled >= wanted).all())
-    unknown = [Parameter(own.name, own.meaning, None, 0.0, 1.0, 0) for own in belief.probabilities]
+    unknown = [Parameter(own.name, own.meaning, None, 0.0, 1.0, 0) for own in probabilities(belief.parameters)]
     return AuditPlan(
         "hoeffding" if design == "hoeffding" else "random",
         paper.error,
@@ -223,7 +223,7 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
 def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:
     """What is to be known: the parameters, or where these have no cells, P(recorded | fair, group)."""
     if audit.things != (LABEL,) or belief._counted:
-        targets = audit.targets(belief.probabilities)
+        targets = audit.targets(probabilities(belief.parameters))
     else:
         notes.append("its parameters are not counted one by one: the plan is for P(recorded | fair, group)")
         label, (groups, classes) = strata.values[0], strata.shape
@@ -258,7 +258,7 @@ def _estimated(
             )
     except P4FError:  # too few rows for that
         return [], []
-    occurring = estimated._occurring(estimated.probabilities, Rows(drawn.frame, ()))
+    occurring = estimated._occurring(probabilities(estimated.parameters), Rows(drawn.frame, ()))
     known = [own for own in occurring if None not in (own.value, own.low, own.high)]
     apart = [own.name for own in known if own.information is not None and own.rows and (own.low, own.high) == (0, 1)]
     return [own for own in known if own.name not in apart], apart
@@ -275,7 +275,7 @@ def _known_values(
             columns: Any = recorded or list(belief.features)
             known.append(belief.estimate(pilot, recorded=columns, fair=fair))
         notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
-    return {own.name: own.value for each in known for own in each.probabilities if own.value is not None}
+    return {own.name: own.value for each in known for own in probabilities(each.parameters) if own.value is not None}
 
 
 def _halves(parameters: Sequence[Parameter]) -> Floats:

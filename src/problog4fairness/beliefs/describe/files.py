@@ -23,7 +23,7 @@ from problog4fairness.beliefs.variables import favourable_comment
 from problog4fairness.data import Level
 from problog4fairness.errors import NetworkError, ProgramError, one_line
 from problog4fairness.program import Program, comment, number, printed, read_text
-from problog4fairness.statistics import Parameter, known_values
+from problog4fairness.statistics import Parameter, known_values, probabilities
 
 MARK = "% p4f: "
 _ABOUT = "% The line below brings back intervals, groups and columns. The program above counts: change it as you like."
@@ -127,22 +127,23 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
     """The described belief with the numbers of the text; None where the text is another program."""
     if isinstance(described, ProgramBelief):
         return described if Program(body) == Program(_written(described)) else None
-    probabilities = {parameter.name: parameter for parameter in described.probabilities}
-    expected, written = tokens(described.unknown().text()), tokens(body)
+    known = probabilities(described.parameters)
+    names = [parameter.name for parameter in known]
+    expected, written = tokens(described.bind(None).text()), tokens(body)
     slots = Counter(token.text for token in expected if token.weight)
-    odd = next((parameter for parameter in probabilities if slots[parameter] != 1), None)
+    odd = next((parameter for parameter in names if slots[parameter] != 1), None)
     if odd is not None:
         raise BeliefError(f"{name or 'the program'}: the line '% p4f: ...' names a parameter {odd} too many")
     if len(expected) != len(written):
         return None
     values: dict[str, str] = {}
     for ours, theirs in zip(expected, written, strict=True):
-        if ours.weight and ours.text in probabilities and (ours.text == theirs.text or _NUMBER.fullmatch(theirs.text)):
+        if ours.weight and ours.text in names and (ours.text == theirs.text or _NUMBER.fullmatch(theirs.text)):
             values[ours.text] = theirs.text
         elif ours.text != theirs.text:
             return None
     used = described._values_in_use()
-    return described.with_parameters(
+    return described._with_parameters(
         tuple(
             _with_number(parameter, values[parameter.name], used.get(parameter.name))
             if parameter.is_probability
@@ -177,7 +178,7 @@ def _own(
     bound: dict[str, str] = {}
     values: dict[str, Sequence[Any]] = {}
     if isinstance(described, ProgramBelief):
-        classifier, features = described.classifier, described.features  # type: ignore[assignment]
+        classifier, features = described.record.classifier, described.features  # type: ignore[assignment]
         bound, values = dict(described.network_columns), dict(described.values)
     elif described is not None:
         bound.update(described._network_columns())

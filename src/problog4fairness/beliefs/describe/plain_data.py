@@ -47,7 +47,7 @@ def plain_of(belief: Belief) -> dict[str, Any]:
         **{field.name: values[field.name] for field in belief.kind.fields if values[field.name] != field.default},
         "parameters": parameters_json(belief.parameters),
         **({} if belief.favourable is None else {"favourable": belief.favourable}),
-        **({} if belief.design is None else {"design": belief.design.to_json()}),
+        **({} if belief._design is None else {"design": belief._design.to_json()}),
     }
 
 
@@ -61,13 +61,13 @@ def declared_belief(template: type[Belief], value: dict[str, Any]) -> Belief:
             (parameter.name, parameter.cell) for parameter in belief.parameters
         ]:
             raise ValueError("its parameters are not those of its fields")
-        belief = belief.with_parameters(parameters)
+        belief = belief._with_parameters(parameters)
     if "favourable" in value:
-        belief = belief.with_favourable(value["favourable"])
+        belief = belief._with_favourable(value["favourable"])
     if "design" in value:
         from problog4fairness.audit import design_of
 
-        belief.design = design_of(value, belief._strata_shape)
+        belief._design = design_of(value, belief._strata_shape)
     return belief
 
 

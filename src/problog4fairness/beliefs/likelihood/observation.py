@@ -12,7 +12,7 @@ may have come from. Many rows stand for the same ones, so the distinct inputs ar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from problog4fairness.beliefs.likelihood.inputs import FairInputs
+from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.program import AffineTerms, Observed
 
@@ -162,6 +163,8 @@ class Observation:
     drawn
         How much of the weight of a row, on average, rests on inputs that were drawn for others, because there are too
         many to list; 0 where all are listed. What is drawn adds noise to what is learned, and no bias on average.
+    distortion
+        What computes :meth:`feature_distortion`; None where no features are distorted, or numbers.
 
     Examples
     --------
@@ -192,11 +195,16 @@ class Observation:
         self.variants = inputs.variants if index.ndim == 1 else int(index.shape[1])
         self.observed = observed
         self.drawn = 0.0
+        self.distortion: Callable[[], dict[str, Floats]] | None = None
         self._index = index
         self._view = view
 
     def __len__(self) -> int:
         return len(self._index)
+
+    def feature_distortion(self) -> dict[str, Floats]:
+        """For each distorted feature and row the probability that its fair value is not the recorded one."""
+        return {} if self.distortion is None else self.distortion()
 
     @property
     def classes(self) -> int:

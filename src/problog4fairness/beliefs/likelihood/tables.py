@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,16 +61,19 @@ def observe_tables(
     vectors = math.prod(len(part.values) for part in parts)
     if vectors <= (most or ALL):
         inputs = fair_inputs(rows, {name: value for part in parts for name, value in part.listed.items()})
-        return _observed(rows, inputs, *row_kinds(groups.rows, labels, tables), recorded)
-    shares, chosen = row_groups(groups.rows)
-    factors = [table[chosen, torch.from_numpy(part_codes)[:, None]] for part_codes, table in tables]
-    likely = likely_vectors(factors, most or SOME, row_seeds(codes, different=recorded is not None))
-    values = {
-        name: np.asarray(part_codes)[place]
-        for number, part in enumerate(parts)
-        for name, part_codes, place in part.places(likely.positions[..., number].numpy())
-    }
-    return observe_weighted(rows, values, likely, shares, labels[chosen].log(), recorded)
+        observation = _observed(rows, inputs, *row_kinds(groups.rows, labels, tables), recorded)
+    else:
+        shares, chosen = row_groups(groups.rows)
+        factors = [table[chosen, torch.from_numpy(part_codes)[:, None]] for part_codes, table in tables]
+        likely = likely_vectors(factors, most or SOME, row_seeds(codes, different=recorded is not None))
+        values = {
+            name: np.asarray(part_codes)[place]
+            for number, part in enumerate(parts)
+            for name, part_codes, place in part.places(likely.positions[..., number].numpy())
+        }
+        observation = observe_weighted(rows, values, likely, shares, labels[chosen].log(), recorded)
+    observation.distortion = partial(_changed, groups, parts, tables)
+    return observation
 
 
 def observe_weighted(
@@ -126,13 +130,12 @@ def feature_codes(rows: Rows, part: Distorted) -> dict[str, Codes]:
     return codes
 
 
-def changed(
-    rows: Rows, groups: Combinations, tables: Mapping[str, Tensor], parts: Sequence[Distorted]
+def _changed(
+    groups: Combinations, parts: Sequence[Distorted], tables: Sequence[tuple[Codes, Tensor]]
 ) -> dict[str, Floats]:
     """For each distorted feature and row P(fair value != recorded value)."""
-    each, shares = np.arange(len(rows)), {}
-    for part in parts:
-        codes = part.codes(feature_codes(rows, part))
-        for name, feature_share in part.changed(tables[part.title].numpy()).items():
-            shares[name] = groups.mean(feature_share)[each, codes]
-    return shares
+    return {
+        name: groups.mean(shares)[np.arange(len(codes)), codes]
+        for part, (codes, table) in zip(parts, tables, strict=True)
+        for name, shares in part.changed(table.numpy()).items()
+    }

@@ -102,7 +102,7 @@ class Chain(Belief):
         self.variables = tuple(by_identity.values())
         self.measurement: FeatureBias | None = None
         if measured:
-            self.measurement = measured[0].with_parameters(measured[0].parameters)
+            self.measurement = measured[0]._with_parameters(measured[0].parameters)
             self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
             self.features = self.measurement.features
         own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
@@ -162,24 +162,21 @@ class Chain(Belief):
         """See :meth:`LabelStage.label_table`; None without a bias of the label."""
         if not self.stages:
             return None
-        self.require_known()
+        self._require_known()
         combinations, place = part_of(self.variables, self.label_variables, groups)
         known = {name: value for stage in self.stages for name, value in known_values(stage.parameters).items()}
-        program = self.unknown().label_program().bind(known)
+        program = self.bind(None).label_program().bind(known)
         return label_table(program, self.label_variables, self._class_count, combinations)[place]
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
         if self.measurement is None:
             return super().observe(rows)
-        self.require_known()
+        self._require_known()
         self._require_columns(rows)
         groups = occurring(self.variables, rows)
         labels, place = self.label_table(groups.levels), self.variables.index(self.measurement.variable)
         return self.measurement.observed(rows, groups, place, labels, self.record.outcomes(rows).codes)
-
-    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        return {} if self.measurement is None else self.measurement.feature_distortion(rows)
 
     def estimate(
         self,
@@ -222,20 +219,20 @@ class Chain(Belief):
             )
         if method == "joint":
             starts = [parameter.value for parameter in parameters]
-            program = belief.unknown().label_program()
+            program = belief.bind(None).label_program()
             parameters = most_likely(belief, program, parameters, rows, confidence, starts)
         warn_few(parameters, rows.classes, planned_error(audit))
         measured = self.measurement.parameters if self.measurement else ()
-        return self._noted(belief.with_parameters((*measured, *parameters)), favourable)
+        return self._noted(belief._with_parameters((*measured, *parameters)), favourable)
 
-    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:
+    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:
         other, start = copy.copy(self), 0
         if self.measurement:
             start = len(self.measurement.parameters)
-            other.measurement = self.measurement.with_parameters(probabilities[:start])
+            other.measurement = self.measurement._with_parameters(probabilities[:start])
         stages = []
         for stage in self.stages:
-            stages.append(stage.with_parameters(probabilities[start : start + len(stage.parameters)]))
+            stages.append(stage._with_parameters(probabilities[start : start + len(stage.parameters)]))
             start += len(stage.parameters)
         other.stages = tuple(stages)
         other.parameters = tuple(parameter for part in other._parts() for parameter in part.parameters)
@@ -250,9 +247,9 @@ class Chain(Belief):
     def _parts(self) -> list[Belief]:
         return [*([self.measurement] if self.measurement else []), *self.stages]
 
-    def with_favourable(self, label: Any) -> Chain:
-        other = super().with_favourable(label)
-        other.stages = tuple(stage.with_favourable(label) for stage in self.stages)
+    def _with_favourable(self, label: Any) -> Chain:
+        other = super()._with_favourable(label)
+        other.stages = tuple(stage._with_favourable(label) for stage in self.stages)
         return other
 
     def words(self, label: Label | None = None) -> list[str]:

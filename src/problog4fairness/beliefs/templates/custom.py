@@ -101,7 +101,7 @@ class ProgramBelief(Belief):
         favourable: Any = None,
     ) -> None:
         self._program = program if isinstance(program, Program) else Program(program)
-        self.classifier = classifier
+        self._classifier = classifier
         self.variables = ()
         self.features = tuple(features)
         self.recorded = tuple(recorded)
@@ -159,7 +159,7 @@ class ProgramBelief(Belief):
     @property
     def record(self) -> LabelRecord:
         """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
-        outcomes = next(own.outcomes for own in self._program.networks if own.name == self.classifier)
+        outcomes = next(own.outcomes for own in self._program.networks if own.name == self._classifier)
         gaps = len(self._program.queries) == (2 if outcomes is None else len(outcomes)) + 1
         # Its queries are for the classes in order.
         return replace(super().record, columns=self.recorded, gaps=gaps, ordered=True)
@@ -219,7 +219,7 @@ class ProgramBelief(Belief):
     @property
     def _asked(self) -> list[str]:
         """The constants that the classifier is asked about."""
-        leaves = [leaf for leaf in self._program.compiled().leaves if leaf.name == self.classifier and leaf.arguments]
+        leaves = [leaf for leaf in self._program.compiled().leaves if leaf.name == self._classifier and leaf.arguments]
         constants = list(dict.fromkeys(ground_text(leaf.arguments[0]) for leaf in leaves))
         unknown = [name for name in constants if name != "x" and name not in self.replaced]
         if unknown:
@@ -305,7 +305,7 @@ class ProgramBelief(Belief):
         return program_words(self.network_columns.values(), self.parameters)
 
     def picture(self, label: Label | None = None) -> Diagram:
-        return of_program(self._program.diagram(self.classifier), self.network_columns)
+        return of_program(self._program.diagram(self._classifier), self.network_columns)
 
     def to_json(self) -> dict[str, Any]:
         if self.functions:
@@ -321,7 +321,7 @@ class ProgramBelief(Belief):
 
     def _bound(self) -> tuple[Any, ...]:
         """What a program is bound to."""
-        bound = (self.classifier, self.network_columns, self.features, self.values, self.functions)
+        bound = (self._classifier, self.network_columns, self.features, self.values, self.functions)
         return (*bound, self.recorded, self.replaced, self.favourable)
 
     __hash__ = Belief.__hash__

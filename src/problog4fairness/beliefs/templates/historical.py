@@ -21,7 +21,7 @@ from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.beliefs.variables import Strength
-from problog4fairness.data import Floats, Level, Rows
+from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram, Node
 from problog4fairness.statistics import Beta, Parameter
@@ -125,29 +125,26 @@ class HistoricalBias(Belief):
         """See :meth:`Belief.record`: without a label part, labels of this world and of a fair one are two."""
         return replace(self._whole.record, copied=self.label is not None)
 
-    def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`; without a label part, fair labels cannot be learned from."""
+    def _check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief._check_rows`; without a label part, fair labels cannot be learned from."""
         if self.label is None and rows.fair is not None and (rows.fair >= 0).any():
             raise P4FError(
                 "by this belief, fair labels are those of a fair world, and it does not say how the recorded ones came "
                 "from them; leave fair=... out, or estimate the belief from recorded and fair labels, too"
             )
-        super().check_rows(rows)
+        super()._check_rows(rows)
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; without a label part the record is learned as it is."""
         if self.label is not None:
             return self._whole.observe(rows)
-        self.require_known()
+        self._require_known()
         self._require_columns(rows)
         return NoBias().observe(rows)
 
-    def restore(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.restore`: to the features of a fair world."""
-        return self.measurement.restore(rows)
-
-    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        return self.measurement.feature_distortion(rows)
+    def _restore(self, rows: Rows) -> Observation:
+        """See :meth:`Belief._restore`: to the features of a fair world."""
+        return self.measurement._restore(rows)
 
     def estimate(
         self,
@@ -187,9 +184,9 @@ class HistoricalBias(Belief):
         return self.measurement._audit_strata(table, recorded, favourable)
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> HistoricalBias:
-        """See :meth:`Belief.from_table`; the label is part of it where its columns are named."""
-        label = LabelBias.from_table(table) if table.has_labels else None
+    def _from_table(cls, table: AuditTable) -> HistoricalBias:
+        """See :meth:`Belief._from_table`; the label is part of it where its columns are named."""
+        label = LabelBias._from_table(table) if table.has_labels else None
         return cls(
             [recorded for recorded, _ in table.feature_pairs],
             table.sensitive,
@@ -201,18 +198,18 @@ class HistoricalBias(Belief):
             values=table.feature_values,
         )
 
-    def estimate_table(self, table: AuditTable) -> HistoricalBias:
-        label = None if self.label is None else self.label.estimate_table(table)
-        return self._of(self.measurement.estimate_table(table), label)
+    def _estimate_table(self, table: AuditTable) -> HistoricalBias:
+        label = None if self.label is None else self.label._estimate_table(table)
+        return self._of(self.measurement._estimate_table(table), label)
 
     @property
-    def design(self) -> Design | None:
+    def _design(self) -> Design | None:
         """See :class:`Belief`: that of the features."""
-        return self.measurement.design if self.label is None else None
+        return self.measurement._design if self.label is None else None
 
-    @design.setter
-    def design(self, design: Design | None) -> None:
-        self.measurement.design = design
+    @_design.setter
+    def _design(self, design: Design | None) -> None:
+        self.measurement._design = design
 
     @property
     def _strata_shape(self) -> tuple[int, ...]:
@@ -227,17 +224,17 @@ class HistoricalBias(Belief):
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         return self._whole._counted_parts()
 
-    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
+    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
         count, label = len(self.measurement.parameters), self.label
         if label is not None:
             # In the whole program they have other names.
             pairs = zip(label.parameters, probabilities[count:], strict=True)
-            label = label.with_parameters(tuple(replace(given, name=parameter.name) for parameter, given in pairs))
-        return self._of(self.measurement.with_parameters(probabilities[:count]), label)
+            label = label._with_parameters(tuple(replace(given, name=parameter.name) for parameter, given in pairs))
+        return self._of(self.measurement._with_parameters(probabilities[:count]), label)
 
-    def with_favourable(self, label: Any) -> HistoricalBias:
-        stage = None if self.label is None else self.label.with_favourable(label)
-        return self._of(self.measurement.with_favourable(label), stage)
+    def _with_favourable(self, label: Any) -> HistoricalBias:
+        stage = None if self.label is None else self.label._with_favourable(label)
+        return self._of(self.measurement._with_favourable(label), stage)
 
     def words(self, label: Label | None = None) -> list[str]:
         first = (

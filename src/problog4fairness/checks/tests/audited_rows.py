@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from problog4fairness.beliefs import search_change
+from problog4fairness.beliefs import restore, search_change
 from problog4fairness.checks import needs
 from problog4fairness.checks.case import SIMULATED, Case, is_uncertain, moved
 from problog4fairness.checks.finding import Finding, NotDone, least_shown, normals, share_of_draws
 from problog4fairness.checks.tests.calibration import LEAST_CELL, audited_residuals
 from problog4fairness.data import Codes, Floats, days_of
-from problog4fairness.statistics import count, percent, points
+from problog4fairness.statistics import count, percent, points, probabilities
 
 # Kinds of rows that a cell may have, on average.
 MOST_KINDS = 6
@@ -37,10 +37,10 @@ def impossible_test(case: Case) -> Finding:
     """Whether something was recorded that the belief calls impossible for that fair label."""
     rows, each = case.audited, np.arange(len(case.audited))
     # An estimate of exactly 0 or 1 is no certainty.
-    uncertain = [parameter for parameter in case.belief.probabilities if is_uncertain(parameter)]
+    uncertain = [parameter for parameter in probabilities(case.belief.parameters) if is_uncertain(parameter)]
     inside = {parameter.name: min(max(parameter.value or 0.0, 0.01), 0.99) for parameter in uncertain}
     audited = case.rows.take(rows).without_record()
-    chance = case.belief.with_values(inside).observe(audited).recorded_given().numpy()
+    chance = case.belief.bind(inside).observe(audited).recorded_given().numpy()
     impossible = chance[each, case.fair] <= 0
     if not impossible.any():
         raise NotDone("the belief rules nothing out")
@@ -314,11 +314,11 @@ def _feature_shares(case: Case) -> Iterator[_Share]:
     needs.audited_features(case)
     rows = case.audited_features
     audited, (groups, names) = case.rows.take(rows), case.groups
-    base = case.belief.feature_distortion(audited)
+    base = restore(case.belief, audited).feature_distortion()
     changes = {name: np.zeros((len(case.spread), len(rows))) for name in base}
     for place in np.flatnonzero(case.spread):
         other, step = moved(case.belief, int(place))
-        for name, moved_chances in other.feature_distortion(audited).items():
+        for name, moved_chances in restore(other, audited).feature_distortion().items():
             changes[name][place] = (moved_chances - base[name]) / step
     for name, fair in case.fair_features.items():
         chances, slopes = base[name], changes[name]

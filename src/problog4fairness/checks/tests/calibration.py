@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import Belief, restore
 from problog4fairness.checks.case import SIMULATED, Case
 from problog4fairness.checks.finding import NEVER, Finding, NotDone, least_shown, normals, share_of_draws
 from problog4fairness.data import Codes, Floats
@@ -141,7 +141,7 @@ def _refitted(case: Case, rows: Codes, shares: _Shares, rng: np.random.Generator
     fits = first.refit(learner, tasks, progress=False)
 
     def sums(belief: Belief, fitted: Fitted, given: Floats) -> Floats:
-        restored = belief.restore(audited.without_record())
+        restored = restore(belief, audited)
         chances = restored.fair_proba(fitted.log_proba(restored.table)).numpy()
         chance = case.conditioned(chances, given, rows) * case.stands_for[:, None]
         return np.asarray(np.einsum("rk,rks->s", chance, shares.factors))

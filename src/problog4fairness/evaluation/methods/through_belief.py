@@ -6,7 +6,7 @@ from copy import copy
 
 import numpy as np
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import Belief, check_rows
 from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import FOLDS, AuditedFolds, check_test_features
@@ -70,18 +70,17 @@ class ThroughBelief(Method):
         return other
 
     def check(self, rows: Rows) -> None:
-        self.belief.require_known()
         if self.belief.classes is not None and tuple(self.belief.classes) != tuple(np.asarray(rows.classes).tolist()):
             raise P4FError(f"the belief is for the classes {list(self.belief.classes)}, in this order; others differ")
         if not self.inputs(rows):
             raise P4FError("no column is left for the learner; use_sensitive=True adds sensitive ones")
-        self.belief.check_rows(rows if self.learn_from_audit else rows.with_labels(rows.recorded))
+        check_rows(self.belief, rows if self.learn_from_audit else rows.with_labels(rows.recorded))
 
     def steps(self, training: Training) -> Steps:
         rows = training.rows.with_features(self.inputs(training.rows))
         if not self.learn_from_audit:
             rows = rows.with_labels(rows.recorded)
-        self.belief.check_rows(rows)
+        check_rows(self.belief, rows)
         task = training.task(rows, self.belief)
         fitted = yield task
         rows = training.weighted(rows)

@@ -15,7 +15,7 @@ from nicegui import events, ui
 from problog4fairness.app.report import inline
 from problog4fairness.app.studio import parts
 from problog4fairness.app.studio.belief_controls import Fields, ProgramEditor, numbers, sketch
-from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions, with_number
+from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions
 from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.beliefs import MARK, Belief, Label, Question, belief_text, read_belief
@@ -174,7 +174,7 @@ class _Screen:
             return
         self.form.values[name] = value
         try:
-            belief = with_number(self.belief, name, value)
+            belief = self.belief.bind({name: value})
         except P4FError as error:
             self._complain(error)
             return

@@ -92,7 +92,7 @@ class FeatureBias(Belief):
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through each feature by itself, not all combinations of them."""
-        self.require_known()
+        self._require_known()
         self._require_columns(rows)
         return self.observed(rows, occurring(self.variables, rows), 0, None, self.record.outcomes(rows).codes)
 

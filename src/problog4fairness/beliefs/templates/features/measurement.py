@@ -24,12 +24,12 @@ from problog4fairness.audit import (
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
 from problog4fairness.beliefs.kind import BeliefKind, Question
-from problog4fairness.beliefs.likelihood.combinations import Combinations, every, occurring
+from problog4fairness.beliefs.likelihood.combinations import Combinations, every
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
+from problog4fairness.beliefs.likelihood.tables import observe_tables
 from problog4fairness.beliefs.templates.features.feature_bias import Distorted, FeatureBias
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment
-from problog4fairness.data import Codes, Floats, Level, Rows, plain
+from problog4fairness.data import Codes, Level, Rows, plain
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Node, comment, predicates
 from problog4fairness.statistics import Beta, Cell, Parameter
@@ -189,7 +189,7 @@ class MeasurementBias(FeatureBias):
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """P(fair value | recorded value, groups) of each part, ``[groups, recorded, fair]``."""
-        self.require_known()
+        self._require_known()
         groups = every(self.variables) if groups is None else groups
         parameters, count = self.by_cell(), len(self.variable.levels)
         return {part.title: part.table(count, parameters[part.title])[groups[:, 0]] for part in self.parts}
@@ -203,10 +203,6 @@ class MeasurementBias(FeatureBias):
         """See :meth:`FeatureBias.observed`: through one small table for each feature."""
         tables = self.feature_tables(groups.levels[:, [place]])
         return observe_tables(rows, groups, labels, tables, self.parts, record, self.inputs)
-
-    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        groups = occurring(self.variables, rows)
-        return changed(rows, groups, self.feature_tables(groups.levels), self.parts)
 
     def estimate(
         self,
@@ -237,9 +233,9 @@ class MeasurementBias(FeatureBias):
             [own for own in estimated if own.cell is None or own.cell.feature in self.features],
             error=planned_error(audit),
         )
-        found = self.with_parameters(estimated)
-        found.design = design
-        return found.with_favourable(self.favourable if favourable is None else favourable)
+        found = self._with_parameters(estimated)
+        found._design = design
+        return found._with_favourable(self.favourable if favourable is None else favourable)
 
     @property
     def _kinds(self) -> Strata:
@@ -254,7 +250,7 @@ class MeasurementBias(FeatureBias):
             raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
         return feature_strata(self, table, self._kinds, self.values)
 
-    def estimate_table(self, table: AuditTable) -> Self:
+    def _estimate_table(self, table: AuditTable) -> Self:
         fair = dict(table.feature_pairs)
         recorded = {name: name for name in self.features}
         audit = table.sampled(table.measured, *fair.values())

@@ -198,13 +198,13 @@ class NumericMeasurementBias(FeatureBias):
         recorded
             Recorded values.
         """
-        self.require_known()
+        self._require_known()
         if feature not in self.features or group not in self.variable.levels:
             raise P4FError(f"the belief is about {', '.join(self.features)} of {list(self.variable.levels)}")
         return self._recording(feature, self.variable.levels.index(group)).fair(finite(recorded, feature))
 
-    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        other = super().with_parameters(probabilities)
+    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        other = super()._with_parameters(probabilities)
         other._check_factors()
         return other
 
@@ -317,22 +317,22 @@ class NumericMeasurementBias(FeatureBias):
             else:
                 known = from_fair_values(parameters, pair[1], pair[0], confidence)
             estimated |= {own.name: own for own in known}
-        belief = self.with_parameters(tuple(estimated[own.name] for own in self.parameters))
+        belief = self._with_parameters(tuple(estimated[own.name] for own in self.parameters))
         for own in belief.parameters:
             if own.name.startswith("factor(") and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
                 warn_audit(f"{own.name} = {with_interval(own)} may be 0 ({own.meaning}); audit more rows")
-        return belief.with_favourable(self.favourable if favourable is None else favourable)
+        return belief._with_favourable(self.favourable if favourable is None else favourable)
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> Belief:
-        """See :meth:`Belief.from_table`; a second measurement tells of the noise alone."""
+    def _from_table(cls, table: AuditTable) -> Belief:
+        """See :meth:`Belief._from_table`; a second measurement tells of the noise alone."""
         moved = {"factor": not table.answer("again"), "shift": not table.answer("again")}
         features = [recorded for recorded, _ in table.feature_pairs]
         return cls.from_fields(
             {"features": features, "sensitive": table.sensitive, **moved, "affected": table.acting}, table
         )
 
-    def estimate_table(self, table: AuditTable) -> Self:
+    def _estimate_table(self, table: AuditTable) -> Self:
         table.require_no_options("numbers")
         pairs, recorded = dict(table.feature_pairs), {name: name for name in self.features}
         fair, again = (None, pairs) if table.answer("again") else (pairs, None)

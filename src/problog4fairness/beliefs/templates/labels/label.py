@@ -102,8 +102,8 @@ class ClassBias(LabelStage):
         )
         return ["\n".join(facts), "\n".join(rules)]
 
-    def with_favourable(self, label: Any) -> Self:
-        """See :meth:`Belief.with_favourable`: it is the last class."""
+    def _with_favourable(self, label: Any) -> Self:
+        """See :meth:`Belief._with_favourable`: it is the last class."""
         self.record.favourable_among(self.classes, plain_label(label))
         return self
 

@@ -229,7 +229,7 @@ class RowBias(LabelStage):
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
         """See :meth:`LabelStage.label_table`; looked up, which for many cells is quicker than asking the program."""
-        self.require_known()
+        self._require_known()
         groups = every(self.variables) if groups is None else groups
         table = np.broadcast_to(np.eye(2), (len(groups), 2, 2)).copy()
         for change, read in self.reads.items():
@@ -244,16 +244,16 @@ class RowBias(LabelStage):
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; through its table."""
-        self.require_known()
+        self._require_known()
         self._require_columns(rows)
         if len(rows.classes) != 2:
             raise P4FError(f"RowBias is for a label of two classes, not of {len(rows.classes)}; take ClassBias")
         groups = occurring(self.variables, rows)
         return observe_tables(rows, groups, self.label_table(groups.levels), {}, (), self.record.outcomes(rows).codes)
 
-    def require_known(self) -> None:
+    def _require_known(self) -> None:
         self.require_settled()
-        super().require_known()
+        super()._require_known()
 
     def require_settled(self) -> None:
         if self.open:
@@ -262,12 +262,12 @@ class RowBias(LabelStage):
                 f"how the bias depends on {name} is not known; estimate it from audited rows with .estimate(...), alone"
             )
 
-    def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`; other values need not occur, but it is told where none of them does."""
+    def _check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief._check_rows`; other values need not occur, but it is told where none of them does."""
         groups = copy.copy(self)
         groups.variables = self.variables[:1]
         self._require_columns(rows)
-        LabelStage.check_rows(groups, rows)
+        LabelStage._check_rows(groups, rows)
         for variable in self.variables[1:]:
             if isinstance(variable, Category) and len(rows):
                 known = variable.levels[:-1]
@@ -304,11 +304,11 @@ class RowBias(LabelStage):
         """The same belief with other values of some fields; parameters of the same name stay."""
         kept = {parameter.name: parameter for parameter in self.parameters}
         made = type(self).from_fields({**self._field_values, **values})
-        other = cast("Self", made).with_favourable(self.favourable)
+        other = cast("Self", made)._with_favourable(self.favourable)
         renewed = (
             replace(kept.get(parameter.name, parameter), meaning=parameter.meaning) for parameter in other.parameters
         )
-        return other.with_parameters(tuple(renewed))
+        return other._with_parameters(tuple(renewed))
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         return counted_cells(self, rows, confidence, strata)

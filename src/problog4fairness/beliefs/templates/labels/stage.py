@@ -104,16 +104,16 @@ class LabelStage(Belief):
 
         ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
         """
-        self.require_known()
+        self._require_known()
         groups = every(self.variables) if groups is None else groups
         return label_table(self._bound_program(), self.variables, self._class_count, groups)
 
-    def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`; the label must have as many classes as the belief."""
+    def _check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief._check_rows`; the label must have as many classes as the belief."""
         if len(rows.classes) != self._class_count:
             seen = ", ".join(repr(plain(value)) for value in rows.classes)
             raise P4FError(f"the belief is for {self._class_count} classes; the label has {len(rows.classes)}: {seen}")
-        super().check_rows(rows)
+        super()._check_rows(rows)
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         from problog4fairness.audit import counted_labels

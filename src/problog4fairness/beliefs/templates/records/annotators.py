@@ -228,7 +228,7 @@ class Annotators(Belief):
 
     def vote_tables(self) -> VoteTables:
         """P(vote | fair label, group) of each kind of annotators, on easy rows and on hard ones."""
-        self.require_known()
+        self._require_known()
         values = {own.cell: float(own.value or 0.0) for own in self.parameters}
         errors = np.array([
             [[values[Cell(level, *change, kind)] for change in (POSITIVE, NEGATIVE)] for level in range(self._groups)]
@@ -241,9 +241,9 @@ class Annotators(Belief):
         difficult = (1 - guess) * easy + guess * np.array([1 - answer, answer])
         return VoteTables(np.array([1 - hard, hard]), np.stack([easy, difficult], axis=2))
 
-    def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`; warns of a group on which nobody voted."""
-        super().check_rows(rows)
+    def _check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief._check_rows`; warns of a group on which nobody voted."""
+        super()._check_rows(rows)
         voted = rows.frame[list(self.columns.recorded)].notna().any(axis=1).to_numpy()
         for variable in self.variables:
             shares = rows.shares(variable)[voted].sum(axis=0)
@@ -269,8 +269,8 @@ class Annotators(Belief):
     def _shares(self, rows: Rows) -> Any:
         return rows.shares(self.variables[0]) if self.variables else np.ones((len(rows), 1))
 
-    def estimate_table(self, table: AuditTable) -> Self:
-        """See :meth:`Belief.estimate_table`; the votes are in columns that the belief names."""
+    def _estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief._estimate_table`; the votes are in columns that the belief names."""
         table.require_no_options("votes")
         rows, roles = table.labelled_with_gaps
         return self.estimate(table.sampled(rows), fair=roles.fair, favourable=roles.favourable)

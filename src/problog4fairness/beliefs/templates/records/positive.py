@@ -141,7 +141,7 @@ class PositiveUnlabelled(Selection):
             self._by_share(own, stated[own.cell], rows, confidence)
             for own in self._awaiting(None, confidence).parameters
         ]
-        return self._noted(self.with_parameters(tuple(parameters)), favourable)
+        return self._noted(self._with_parameters(tuple(parameters)), favourable)
 
     def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
         """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""

@@ -88,8 +88,8 @@ class Selection(LabelStage):
         strata = sorted(self.affected, reverse=self.variable.binary)
         return [self._parameter(Cell(stratum, fair, fair), stated.get(keys[stratum])) for stratum in strata]
 
-    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        other = super().with_parameters(probabilities)
+    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        other = super()._with_parameters(probabilities)
         other._check_values()
         return other
 
@@ -149,7 +149,7 @@ class Selection(LabelStage):
             parameters = learned_from(
                 everybody._awaiting(None, confidence), *labels, features, confidence, use_sensitive, follows
             )
-            estimated = self._noted(everybody, favourable).with_parameters(parameters)
+            estimated = self._noted(everybody, favourable)._with_parameters(parameters)
         elif fair is None:
             raise P4FError(self._ways())
         else:
@@ -157,7 +157,7 @@ class Selection(LabelStage):
                 everybody, audit, recorded=recorded, fair=fair, favourable=favourable, confidence=confidence, **counting
             )
         belief = estimated if everybody is self else self
-        return belief.with_parameters(estimated.parameters).with_favourable(estimated.favourable)
+        return belief._with_parameters(estimated.parameters)._with_favourable(estimated.favourable)
 
     def _of_everybody(self) -> Self:
         """The belief about all people, in which parameters are estimated."""
@@ -263,6 +263,6 @@ def record_terms(belief: Belief, rows: Rows) -> Terms:
     record, classes = belief.record.outcomes(rows), np.arange(len(rows.classes))
     if record.codes is None:
         raise P4FError("parameters are learned from rows that have a record")
-    model = LabelModel(belief, belief.unknown().program(), belief.parameters, rows, np.tile(classes, (len(rows), 1)))
+    model = LabelModel(belief, belief.bind(None).program(), belief.parameters, rows, np.tile(classes, (len(rows), 1)))
     cells, codes = torch.from_numpy(model.cells), torch.from_numpy(record.codes).unsqueeze(1)
     return lambda parameters: model.table(parameters).clamp_min(1e-300).log()[cells, codes]

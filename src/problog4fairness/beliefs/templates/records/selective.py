@@ -182,7 +182,7 @@ class SelectiveLabels(Selection):
 
     def _keeping(self, kept: Kept) -> Self:
         """The same belief about a table of all people, or of those who were accepted."""
-        other = self.with_parameters(self.parameters)
+        other = self._with_parameters(self.parameters)
         other._take(kept)
         return other
 
@@ -191,8 +191,8 @@ class SelectiveLabels(Selection):
             raise P4FError("every audited row has a recorded label; audit people who were not accepted, too")
         return super()._estimated(rows, confidence, strata)
 
-    def estimate_table(self, table: AuditTable) -> Self:
-        """See :meth:`Belief.estimate_table`; rows without a recorded label count."""
+    def _estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief._estimate_table`; rows without a recorded label count."""
         rows, roles = table.labelled_with_gaps
         fair = roles.fair or ""
         audit = table.sampled(rows, fair)

@@ -161,7 +161,7 @@ class UnknownGroup(Belief):
         self.variables = (self.group, *(own for own in inner.variables if own != self.group))
         self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
         self.kind = replace(type(self).kind, predicts_from=inner.kind.predicts_from)
-        self.classifier = inner.classifier
+        self._classifier = inner._classifier
         self.parameters = (*self.group_parameters, *inner.parameters)
 
     def _parameter(self, cell: Cell, value: float | None) -> Parameter:
@@ -233,14 +233,14 @@ class UnknownGroup(Belief):
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: the belief inside, with groups that are uncertain."""
-        self.require_known()
+        self._require_known()
         return self.belief.observe(self._with_groups(rows))
 
-    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        return self.belief.feature_distortion(self._with_groups(rows))
+    def _restore(self, rows: Rows) -> Observation:
+        return self.belief._restore(self._with_groups(rows))
 
-    def check_rows(self, rows: Rows) -> None:
-        self.belief.check_rows(self._with_groups(rows))
+    def _check_rows(self, rows: Rows) -> None:
+        self.belief._check_rows(self._with_groups(rows))
 
     def groupings(self, rows: Rows) -> list[Grouping]:
         """See :meth:`Belief.groupings`: people count for each group by its probability."""
@@ -248,19 +248,19 @@ class UnknownGroup(Belief):
             return []
         return [Grouping.of(self.group, self._with_groups(rows))]
 
-    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        other = super().with_parameters(probabilities)
+    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        other = super()._with_parameters(probabilities)
         other.group_parameters = other.parameters[: len(self.group_parameters)]
-        other.belief = self.belief.with_parameters(other.parameters[len(self.group_parameters) :])
+        other.belief = self.belief._with_parameters(other.parameters[len(self.group_parameters) :])
         other._join()
         return other
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         return [self.group_parameters, *self.belief._counted_parts()]
 
-    def with_favourable(self, label: Any) -> Self:
-        other = super().with_favourable(label)
-        other.belief = self.belief.with_favourable(label)
+    def _with_favourable(self, label: Any) -> Self:
+        other = super()._with_favourable(label)
+        other.belief = self.belief._with_favourable(label)
         return other
 
     def estimate(  # type: ignore[override]
@@ -305,8 +305,8 @@ class UnknownGroup(Belief):
         if recorded is not None and fair is not None and inner.parameters:
             chosen = frame.iloc[linked].reset_index(drop=True)
             inner = inner.estimate(chosen, recorded=recorded, fair=fair, favourable=favourable, confidence=confidence)
-        estimated = self.with_parameters((*counted, *inner.parameters))
-        return (estimated.with_priors(prior) if prior else estimated).with_favourable(inner.favourable)
+        estimated = self._with_parameters((*counted, *inner.parameters))
+        return (estimated.with_priors(prior) if prior else estimated)._with_favourable(inner.favourable)
 
     def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats, *, group: Any = None) -> Disparity:
         """The difference in what was decided between a group and the others, with the bounds that ignorance leaves.
@@ -324,7 +324,7 @@ class UnknownGroup(Belief):
             Which group; of two, the sensitive one by default.
         """
         rows = Rows(table.reset_index(drop=True), ())
-        self.require_known()
+        self._require_known()
         values = np.asarray(decided, dtype=np.float64)
         if len(values) != len(rows):
             raise P4FError(f"there are {len(values)} decisions for {len(rows)} rows")

@@ -198,7 +198,7 @@ def _one_alone(belief: Annotators, kind: str) -> Belief:
 
     pairs = zip(cells, alone.parameters, strict=True)
     parameters = tuple(of_all_rows(cell, named) for cell, named in pairs if cell is not None)
-    return alone.with_parameters(parameters).with_favourable(belief.favourable)
+    return alone._with_parameters(parameters)._with_favourable(belief.favourable)
 
 
 class VoteTables(NamedTuple):
