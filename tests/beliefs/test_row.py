@@ -101,7 +101,7 @@ def test_its_own_way_to_observe_rows_gives_the_numbers_of_its_program():
     frame = TestRowBias().people(belief, 40, np.random.default_rng(0))
     rows = Rows(frame, ("skill", "other"), (0, 1), np.random.default_rng(1).integers(0, 2, 40))
     logits = torch.randn(len(belief.observe(rows).table), 1).double()
-    ours, general = belief.observe(rows), General.observe(belief, rows)
+    ours, general = belief.observe(rows), General._observation(belief, rows)
     torch.testing.assert_close(ours.log_likelihood(logits), general.log_likelihood(logits))
 
 

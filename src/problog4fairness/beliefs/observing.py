@@ -55,7 +55,7 @@ class Observing(Parametrised):
         """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
 
         In general the program is compiled once and specialised to the groups that occur in the rows. A template may
-        have a quicker way; it gives the same numbers.
+        have a quicker way, as its ``_observation``; it gives the same numbers.
 
         Parameters
         ----------
@@ -64,6 +64,10 @@ class Observing(Parametrised):
         """
         self._require_known()
         self._require_columns(rows)
+        return self._observation(rows)
+
+    def _observation(self, rows: Rows) -> Observation:
+        """Rows that have all its columns, observed through its program; its parameters are known."""
         inputs = self._inputs(rows)
         return observe_program(
             self._bound_program(),

@@ -168,12 +168,10 @@ class Chain(Belief):
         program = self.bind(None).label_program().bind(known)
         return label_table(program, self.label_variables, self._class_count, combinations)[place]
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
+    def _observation(self, rows: Rows) -> Observation:
+        """With distorted features through tables, otherwise the general way."""
         if self.measurement is None:
-            return super().observe(rows)
-        self._require_known()
-        self._require_columns(rows)
+            return super()._observation(rows)
         groups = occurring(self.variables, rows)
         labels, place = self.label_table(groups.levels), self.variables.index(self.measurement.variable)
         return self.measurement.observed(rows, groups, place, labels, self.record.outcomes(rows).codes)

@@ -134,13 +134,9 @@ class HistoricalBias(Belief):
             )
         super()._check_rows(rows)
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`; without a label part the record is learned as it is."""
-        if self.label is not None:
-            return self._whole.observe(rows)
-        self._require_known()
-        self._require_columns(rows)
-        return NoBias().observe(rows)
+    def _observation(self, rows: Rows) -> Observation:
+        """Without a label part the record is learned as it is."""
+        return (NoBias() if self.label is None else self._whole).observe(rows)
 
     def _restore(self, rows: Rows) -> Observation:
         """See :meth:`Belief._restore`: to the features of a fair world."""

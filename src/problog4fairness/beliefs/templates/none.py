@@ -27,8 +27,8 @@ class NoBias(Belief):
     def text(self) -> str:
         return "% No bias: the recorded label is the fair one.\n\nnn(h,X) :: y(X).\n\n?- y(x).\n"
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`; any number of classes."""
+    def _observation(self, rows: Rows) -> Observation:
+        """Of any number of classes."""
         return observe_tables(rows, occurring((), rows), None, {}, (), self.record.outcomes(rows).codes)
 
     def words(self, label: Label | None = None) -> list[str]:

@@ -90,10 +90,8 @@ class FeatureBias(Belief):
         stated: Strength = strength.get(feature)
         return stated
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`: through each feature by itself, not all combinations of them."""
-        self._require_known()
-        self._require_columns(rows)
+    def _observation(self, rows: Rows) -> Observation:
+        """Through each feature by itself, not all combinations of them."""
         return self.observed(rows, occurring(self.variables, rows), 0, None, self.record.outcomes(rows).codes)
 
     def words(self, label: Label | None = None) -> list[str]:

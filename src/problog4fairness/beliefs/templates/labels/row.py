@@ -242,10 +242,8 @@ class RowBias(LabelStage):
             table[:, change[0], change[1]], table[:, change[0], change[0]] = chances, 1 - chances
         return torch.from_numpy(table)
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`; through its table."""
-        self._require_known()
-        self._require_columns(rows)
+    def _observation(self, rows: Rows) -> Observation:
+        """Through its table."""
         if len(rows.classes) != 2:
             raise P4FError(f"RowBias is for a label of two classes, not of {len(rows.classes)}; take ClassBias")
         groups = occurring(self.variables, rows)

@@ -252,11 +252,10 @@ class Annotators(Belief):
                     f"no row with {variable.group_text(level)} has a vote; the model learns nothing from these rows"
                 )
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`: through a table for each annotator, not all combinations of votes."""
+    def _observation(self, rows: Rows) -> Observation:
+        """Through a table for each annotator, not all combinations of votes."""
         if len(rows.classes) != 2:
             raise P4FError("Annotators are for labels of two classes")
-        self._require_columns(rows)
         votes = None if rows.recorded is None else votes_of(self, rows)
         sizes = [len(columns) for columns in self.annotators.values()]
         view = VotesView(self.vote_tables(), sizes, self._shares(rows), votes)

@@ -231,9 +231,7 @@ class UnknownGroup(Belief):
         """The rows with what is known of their group, as the belief inside reads it."""
         return rows.with_groups(self.group, self.group_shares(rows))
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`: the belief inside, with groups that are uncertain."""
-        self._require_known()
+    def _observation(self, rows: Rows) -> Observation:
         return self.belief.observe(self._with_groups(rows))
 
     def _restore(self, rows: Rows) -> Observation:
