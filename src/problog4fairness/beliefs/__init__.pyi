@@ -1,16 +1,14 @@
-from .admissible import LEAST_SIGNAL, admissible_values
 from .belief import Belief
 from .convert import as_belief, belief_types, estimate_on_table, known_kinds, named_belief
 from .describe.files import MARK, belief_text, read_belief
 from .describe.plain_data import BeliefError, belief_of
 from .describe.words import Label
+from .description import BeliefKind, Columns, LabelRecord, Question
 from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable
-from .fitting import check_rows, restore
-from .kind import BeliefKind, Question
+from .fitting import LEAST_SIGNAL, admissible_values, check_rows, restore
 from .likelihood.combinations import every
 from .likelihood.inputs import FairInputs, fair_inputs
 from .likelihood.observation import CHUNK, Observation, Posterior
-from .reading import Columns, LabelRecord
 from .templates.chains import Chain, chain
 from .templates.custom import ProgramBelief
 from .templates.features.feature_bias import Distorted

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.description import Columns, LabelRecord
 from problog4fairness.beliefs.likelihood.general import observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.parametrised import Parametrised
-from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.data import Grouping, Rows, Sensitive
 from problog4fairness.errors import P4FError, among
 

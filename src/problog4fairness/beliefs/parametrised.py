@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from problog4fairness.beliefs.description import BeliefKind
 from problog4fairness.beliefs.fields import plain_label
-from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import UnknownNameError
 from problog4fairness.program import Program

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.description import Outcomes
 from problog4fairness.beliefs.likelihood.inputs import FairInputs
 from problog4fairness.beliefs.likelihood.observation import Observation, View
-from problog4fairness.beliefs.reading import Outcomes
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Affine, Observed, Program, Specialised, log_outcomes

@@ -14,11 +14,10 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord
 from problog4fairness.beliefs.fields import Field
-from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.beliefs.likelihood.combinations import occurring, part_of
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table
 from problog4fairness.beliefs.variables import declaration, favourable_comment, sensitive_comment

@@ -14,10 +14,9 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import of_program
 from problog4fairness.beliefs.describe.words import Label, program_words
+from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord
 from problog4fairness.beliefs.fields import Field
-from problog4fairness.beliefs.kind import BeliefKind
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
-from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.data import Grouping, Rows, Sensitive, plain
 from problog4fairness.errors import NetworkError, P4FError, among
 from problog4fairness.program import Diagram, Ground, Leaf, Program, Structure, ground_text, unquoted

@@ -11,10 +11,9 @@ from problog4fairness.audit import Audit, AuditTable, Design, NoStrataError, Sam
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.chains import Chain
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
 from problog4fairness.beliefs.templates.labels.label import LabelBias

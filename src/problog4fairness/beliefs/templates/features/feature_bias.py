@@ -16,9 +16,9 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS
 from problog4fairness.beliefs.describe.words import Label, joined, share
+from problog4fairness.beliefs.description import Columns
 from problog4fairness.beliefs.likelihood.combinations import Combinations, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.reading import Columns
 from problog4fairness.beliefs.variables import Strength, flip_rules, goal, parameter_name, strengths
 from problog4fairness.data import Codes, Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError

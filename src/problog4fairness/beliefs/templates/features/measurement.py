@@ -22,8 +22,8 @@ from problog4fairness.audit import (
     warn_few,
 )
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
+from problog4fairness.beliefs.description import BeliefKind, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations, every
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import observe_tables

@@ -12,14 +12,13 @@ from torch import Tensor
 
 from problog4fairness.audit import Audit, AuditPlan, AuditTable, as_audit, by_feature, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.description import BeliefKind, Columns, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations
 from problog4fairness.beliefs.likelihood.factored import row_groups
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.sampled_inputs import likely_vectors, row_seeds
 from problog4fairness.beliefs.likelihood.tables import SOME, observe_weighted
-from problog4fairness.beliefs.reading import Columns
 from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.templates.features.measurement_model import (
     BOUNDS,

@@ -14,8 +14,8 @@ from scipy.special import xlogy
 from problog4fairness.audit import AuditWarning, SamplingFrame, Stratified, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.description import BeliefKind, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.row import DEPENDS, RowBias
 from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.description import BeliefKind, Question
 from problog4fairness.beliefs.fields import (
     AFFECTED,
     GIVEN,
@@ -18,7 +19,6 @@ from problog4fairness.beliefs.fields import (
     FieldTable,
     plain_label,
 )
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import Strength, flip_rules, goal, parameter_name, strengths
 from problog4fairness.data import Level

@@ -13,12 +13,11 @@ from torch import Tensor
 
 from problog4fairness.audit import Stratified, counted_cells, warn_audit
 from problog4fairness.beliefs.describe.words import Label, Stage, row_sentences
+from problog4fairness.beliefs.description import BeliefKind, Columns, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.combinations import every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import observe_tables
-from problog4fairness.beliefs.reading import Columns
 from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.templates.labels.stage import LabelStage

@@ -17,11 +17,10 @@ from problog4fairness.audit import Audit, AuditTable, design_matrix, frame_of, w
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
+from problog4fairness.beliefs.description import BeliefKind, LabelRecord, Question
 from problog4fairness.beliefs.fields import GROUPS, Field, plain_label
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.reading import LabelRecord
 from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
 from problog4fairness.beliefs.templates.records.annotator_precision import (
     HARD,

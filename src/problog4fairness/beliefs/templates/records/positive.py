@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from problog4fairness.audit import Audit, frame_of, read_labels
 from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.description import BeliefKind, Question
 from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
 from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError

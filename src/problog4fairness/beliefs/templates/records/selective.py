@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord, Question
 from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.kind import BeliefKind, Question
-from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.records.selection import BY_FEATURES, Chance, Selection
 from problog4fairness.data import Codes, Level, Rows
 from problog4fairness.errors import P4FError

@@ -22,10 +22,9 @@ from problog4fairness.audit import (
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import with_proxies
 from problog4fairness.beliefs.describe.words import Label, share
+from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord, Question
 from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.kind import BeliefKind, Question
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.reading import Columns, LabelRecord
 from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.beliefs.templates.records.proxies import (
     NETWORK,

@@ -1,17 +1,71 @@
-"""What a belief reads, as data for the other rooms: its columns, and how the label is on record."""
+"""What a belief says of itself as data: of its kind, which columns it reads, how the label is on record."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
+    from problog4fairness.beliefs.fields import Field
     from problog4fairness.data import Codes, Rows
+
+
+class Question(NamedTuple):
+    """How a person finds the belief that is theirs.
+
+    Attributes
+    ----------
+    doubted
+        What cannot be trusted: ``label``, ``feature``, ``group`` or ``other``.
+    answer, example
+        How that came about, and a case of it.
+    boxes
+        A sketch: the causes above and the effects below; ``*`` marks what the classifier gives, ``?`` what nobody saw.
+    """
+
+    doubted: str
+    answer: str
+    example: str
+    boxes: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class BeliefKind:
+    """What is said of all beliefs of a kind.
+
+    Attributes
+    ----------
+    fields
+        The arguments of its constructor but ``favourable``; see :mod:`problog4fairness.beliefs.fields`.
+    command
+        Its name for ``p4f estimate --belief``; None where it is stated in Python only.
+    question
+        How a person finds it in a form.
+    identified_by
+        What tells its parameters, in a few words.
+    overlap
+        Whether two of its parameters may explain the same errors.
+    predicts_from
+        Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> p4f.LabelBias.kind.command, [field.name for field in p4f.LabelBias.kind.fields][:3]
+    ('label', ['sensitive', 'negative', 'positive'])
+    """
+
+    fields: tuple[Field, ...] = ()
+    command: str | None = None
+    question: Question | None = None
+    identified_by: str = ""
+    overlap: bool = False
+    predicts_from: Literal["fair", "biased"] = "fair"
 
 
 @dataclass(frozen=True)
