@@ -12,9 +12,8 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.data import GroupUseNote, Rows
 from problog4fairness.errors import LearningWarning, P4FError
-from problog4fairness.estimators.diagnostics import stand_ins
+from problog4fairness.estimators.diagnostics import learner_words, stand_ins
 from problog4fairness.estimators.group_use import GroupUse
-from problog4fairness.estimators.learner_description import learner_words
 from problog4fairness.estimators.training_table import train_on_table
 
 BELIEF = p4f.LabelBias("area", negative={1: 0.4, 0: 0.1}, positive=0.05).bind({}, favourable=1)

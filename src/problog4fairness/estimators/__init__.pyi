@@ -1,5 +1,6 @@
 from .calibration import FOLDS, AuditedFolds, held_out_proba, refit_learner, settled
 from .classifier import DebiasedClassifier
+from .diagnostics import WORDS, learner_facts, learner_words
 from .fitting import (
     check_test_features,
     drawn_seed,
@@ -14,7 +15,6 @@ from .fitting import (
     with_known,
 )
 from .group_use import GroupUse, UseSensitive, check_use_sensitive, choose_group_use, tell_group_use
-from .learner_description import WORDS, learner_facts, learner_words
 from .model_file import PACKAGES
 from .model_manifest import INTERVAL_COLUMNS
 from .prediction import (

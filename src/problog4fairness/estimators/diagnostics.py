@@ -1,4 +1,4 @@
-"""Training diagnostics: what speaks against a model, its table or its belief right after a fit."""
+"""Training diagnostics: how a model was learned, and what speaks against it, its table or its belief."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from problog4fairness.audit import FEW_ROWS, LITTLE_SIGNAL, group_signal
 from problog4fairness.beliefs import coded_votes
 from problog4fairness.data import MOST_ROWS, Floats, listed
 from problog4fairness.errors import LearningWarning
+from problog4fairness.estimators.calibration import choice_of
 from problog4fairness.estimators.prediction import predicted
+from problog4fairness.learners import Calibrated
 from problog4fairness.metrics import decide
 
 if TYPE_CHECKING:
@@ -48,6 +50,10 @@ TELLS = 0.99
 MOST_VALUES = 100
 # More annotators than this are not compared in pairs.
 MOST_ANNOTATORS = 300
+# How learners are called in sentences; another one goes by its name.
+WORDS = {"linear": "a linear model", "boosted": "boosted trees", "network": "networks"}
+# Standard errors within which a margin may be chance.
+CHANCE = 2.0
 
 
 def concerns(
@@ -313,3 +319,53 @@ def _tells(column: pd.Series[Any], groups: np.ndarray[Any, np.dtype[Any]]) -> bo
     # Beyond what always naming the largest group would get right.
     most = counts.sum(axis=0).max()
     return bool(counts.max(axis=1).sum() - most >= TELLS * (len(codes) - most))
+
+
+def learner_facts(model: DebiasedClassifier) -> dict[str, Any]:
+    """The learner, the choice (None where there was none), the calibration (None likewise), and how training went."""
+    choice, fitted, calibration = choice_of(model.fitted_), model.fitted_, None
+    if isinstance(fitted, Calibrated):
+        calibration = {name: getattr(fitted, name) for name in ("slope", "shifts", "gain", "error")}
+        fitted = fitted.fitted
+    validation = model.history_.get("validation")
+    return {
+        "learner": fitted.kind if choice is None else choice.chosen,
+        "choice": None if choice is None else choice.choice,
+        "calibration": calibration,
+        "rounds": model.n_iter_,
+        "validation_loss": min(validation) if validation else None,
+    }
+
+
+def learner_words(model: DebiasedClassifier) -> list[str]:
+    """The same in sentences, after whether the model uses the group."""
+    facts = learner_facts(model)
+    name = WORDS.get(facts["learner"], facts["learner"])
+    if facts["choice"] is None:
+        sentences = [f"Learned by {name}, in {_rounds(facts)}."]
+    else:
+        others = [
+            f"{WORDS.get(other, other)} {row.loss:.4f} (behind by {row.margin:.4f} ± {CHANCE * row.error:.4f}"
+            f"{', which may be chance' if row.margin <= CHANCE * row.error else ''})"
+            for other, row in facts["choice"].iterrows()
+            if other != facts["learner"]
+        ]
+        loss = facts["choice"].loc[facts["learner"], "loss"]
+        sentences = [
+            f"Learned by {name}, in {_rounds(facts)}, chosen by the loss of recorded rows that were held out: "
+            f"{loss:.4f}, against {' and '.join(others)}."
+        ]
+    if facts["calibration"] is not None:
+        slope, shifts = facts["calibration"]["slope"], facts["calibration"]["shifts"]
+        moved = ", ".join(f"{shift:+.2f}" for shift in shifts)
+        sentences.append(
+            f"Calibrated by {model.audited_} audited rows: log-odds times {slope:.2f}, shifted by {moved}; their log "
+            f"loss out of fold fell by {facts['calibration']['gain']:.3f}."
+        )
+    return [str(model.group_use_), *sentences] if model.group_use_.columns else sentences
+
+
+def _rounds(facts: dict[str, Any]) -> str:
+    kind = {"linear": "steps", "network": "epochs"}.get(facts["learner"], "rounds")
+    loss = facts["validation_loss"]
+    return f"{facts['rounds']} {kind}" + ("" if loss is None else f" (validation loss {loss:.4f})")

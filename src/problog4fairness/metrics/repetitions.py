@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.predictions import numbers, same_length
+from problog4fairness.statistics import check_confidence
 
 _COLUMNS = ("mean", "standard_error", "low", "high", "n")
 
@@ -74,8 +75,7 @@ def summarise(
 
 
 def _check(frame: Any, by: list[str], value: str, unit: str | None, confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    check_confidence(confidence)
     if not isinstance(frame, pd.DataFrame):
         raise P4FError(f"results must be a pandas DataFrame, not {type(frame).__name__}")
     if not by:
@@ -157,8 +157,7 @@ def confidence_ellipse(x: Any, y: Any, confidence: float = 0.95) -> Ellipse:
     points = np.column_stack([xs, ys])
     if not np.isfinite(points).all():
         raise P4FError("x and y must be finite")
-    if not 0 < confidence < 1:
-        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    check_confidence(confidence)
     n = len(points)
     if n < 3:
         raise P4FError(f"a confidence ellipse needs at least 3 points, not {n}")

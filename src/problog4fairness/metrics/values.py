@@ -16,7 +16,7 @@ import numpy as np
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.predictions import Judged
-from problog4fairness.statistics import Estimate, proportion
+from problog4fairness.statistics import Estimate, check_confidence, proportion
 
 
 def accuracy(j: Judged) -> float:
@@ -93,8 +93,7 @@ def equalized_odds_interval(j: Judged, confidence: float) -> Estimate:
     each gets the confidence sqrt(confidence), which is split evenly (Bonferroni) over the pairs of groups. The interval
     errs on the wide side. Note that the value itself, a maximum, is above the truth on average where groups are small.
     """
-    if not 0 < confidence < 1:
-        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    check_confidence(confidence)
     pairs = list(combinations(range(j.count), 2))
     each = 1 - (1 - confidence**0.5) / len(pairs)
     apart = []

@@ -1,7 +1,8 @@
 from .bounds import Bounds, bounds_of
 from .interpolation import Answer, WhatIf, what_if
-from .parameter_sensitivity import CHANGED, Sensitivity, sensitivity
-from .uncertainty import ACCURACY, UNCERTAIN, Uncertainty, not_learned, uncertainty_of
+from .parameter_sensitivity import Sensitivity, sensitivity
+from .result import ACCURACY, CHANGED, UNCERTAIN
+from .uncertainty import Uncertainty, not_learned, uncertainty_of
 
 __all__ = [
     "ACCURACY",

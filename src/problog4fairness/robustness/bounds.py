@@ -15,7 +15,7 @@ from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import Refits, fair_proba, least_signal
 from problog4fairness.metrics import selected
 from problog4fairness.robustness.box import BeliefBox, Range, checked_box, extremes, possible, range_of
-from problog4fairness.robustness.result import Result
+from problog4fairness.robustness.result import Result, draw_bounds
 from problog4fairness.statistics import Parameter, check_known, percent, percent_interval, points, probabilities
 
 if TYPE_CHECKING:
@@ -155,8 +155,6 @@ class Bounds(Result):
 
     def plot(self) -> Figure:
         """The disparity over the set, and each parameter's interval with the value at which the gap closes."""
-        from problog4fairness.robustness.figures import draw_bounds
-
         return draw_bounds(self)
 
 

@@ -19,8 +19,8 @@ from problog4fairness.estimators import Refits, draw, new_rows, recorded_rows
 from problog4fairness.learners import Fitted
 from problog4fairness.metrics import decide, selected
 from problog4fairness.robustness.box import Range, interval_of, range_of
-from problog4fairness.robustness.result import Result
-from problog4fairness.robustness.uncertainty import ACCURACY, DISPARITY, LEAST_KNOWN, uncertainty_of
+from problog4fairness.robustness.result import ACCURACY, CHANGED, DISPARITY, Result, draw_sensitivity
+from problog4fairness.robustness.uncertainty import LEAST_KNOWN, uncertainty_of
 from problog4fairness.statistics import Parameter, named_parameters, probabilities
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from problog4fairness.estimators import DebiasedClassifier
 
-CHANGED = "changed"
 MOST_FITS = 400
 
 
@@ -82,8 +81,6 @@ class Sensitivity(Result):
 
     def plot(self) -> Figure:
         """A column of panels for each parameter, a row for each metric; the interval is shaded, the value marked."""
-        from problog4fairness.robustness.figures import draw_sensitivity
-
         return draw_sensitivity(self)
 
 

@@ -13,16 +13,15 @@ from problog4fairness.data import Codes, Floats, Grouping, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import INTERVAL_COLUMNS, Draws, fair_proba, predicted, predicts_from
 from problog4fairness.metrics import decide
-from problog4fairness.robustness.result import Result
-from problog4fairness.statistics import count, percent, percent_interval, points_interval
+from problog4fairness.robustness.result import ACCURACY, DISPARITY, STABLE, UNCERTAIN, Result, draw_uncertainty
+from problog4fairness.statistics import check_confidence, count, percent, percent_interval, points_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from problog4fairness.estimators import DebiasedClassifier
 
-STABLE, UNCERTAIN = "stable", "uncertain"
-DISPARITY, SELECTED, CHANCE, ACCURACY = "disparity", "selection rate", "mean fair probability", "accuracy"
+SELECTED, CHANCE = "selection rate", "mean fair probability"
 # Fewer rows with a fair label than this have no accuracy to speak of.
 LEAST_KNOWN = 10
 FORM = "The intervals take the form of the learner for granted: a model of another form may be outside them."
@@ -92,8 +91,6 @@ class Uncertainty(Result):
 
     def plot(self) -> Figure:
         """On the left the quantities with their intervals, on the right people by their fair probability."""
-        from problog4fairness.robustness.figures import draw_uncertainty
-
         return draw_uncertainty(self)
 
 
@@ -124,8 +121,7 @@ def uncertainty_of(
     """
     if not 0 < threshold < 1:
         raise P4FError(f"threshold {threshold!r} is not between 0 and 1")
-    if not 0 < confidence < 1:
-        raise P4FError(f"confidence {confidence!r} is not between 0 and 1")
+    check_confidence(confidence)
     if not len(rows):
         raise P4FError("there are no rows to give intervals for")
     rng, source = generator(random_state), predicts_from(model)
