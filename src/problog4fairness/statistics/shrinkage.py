@@ -71,7 +71,8 @@ def shrunk(hits: Floats, rows: Floats, confidence: float) -> list[Shrunk]:
     value = means.mean(axis=1)
     spread = (means * (1 - means) / (total + 1)).mean(axis=1) + means.var(axis=1)
     rest = (1 - confidence) / 2
-    # Where nothing was seen, or nothing else, it may be that nothing else ever happens.
+    # Where nothing was seen, or nothing else, it may be that nothing else ever happens; of a cell without rows, that
+    # there is no bias.
     low = np.where(hits > 0, _quantile(upper, lower, rest), 0.0)
     high = np.where((hits < rows) | (rows == 0), _quantile(upper, lower, 1 - rest), 1.0)
     worth = np.maximum(value * (1 - value) / np.maximum(spread, 1e-300) - 1, rows + 0.02)
