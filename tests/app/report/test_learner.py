@@ -19,7 +19,7 @@ def test_the_choice_and_its_losers_are_shown(loans):
     assert '<section id="learner"' in made.html
     assert "chosen by the loss of recorded rows that were held out" in made.html
     assert made.html.count("behind by") == 2
-    assert "may not have learned" not in made.html
+    assert "Training diagnostics" not in made.html
 
 
 def test_concerns_are_in_a_box_of_their_own(loans):

@@ -250,7 +250,7 @@ def test_warnings_stand_in_plain_sight(loans):
         belief = p4f.LabelBias("poor_area").estimate(few, recorded="granted", fair="repaid")
     model, data = trained(loans, belief)
     report = p4f.report(model, data, recorded="granted", comparison=False, sensitivity=False)
-    assert any("audited rows tell about p1" in warning for warning in report.warnings)
+    assert any("audited rows are informative about p1" in warning for warning in report.warnings)
     assert any("No audited rows were given" in warning for warning in report.warnings)
     assert report.warnings[0].split(" (")[0] in report.html
     stated, _ = trained(loans, p4f.LabelBias("poor_area", negative={1: 0.95, 0: 0.0}, positive=0.02))

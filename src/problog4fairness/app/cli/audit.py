@@ -86,8 +86,8 @@ def plan(
 ) -> None:
     """Which rows to check by hand, in rounds: draw some, fill them in, ask again, until it says stop.
 
-    Rows are drawn where they tell most of the belief's parameters. The file says how they were drawn, and p4f estimate
-    reads it there. Without a table: the paper's number of rows.
+    Rows are drawn where they are most informative about the belief's parameters. The file says how they were drawn, and
+    p4f estimate reads it there. Without a table: the paper's number of rows.
     """
     from problog4fairness.audit import AuditTable
     from problog4fairness.beliefs import named_belief
@@ -102,7 +102,7 @@ def plan(
     if sensitive is None or (recorded is None and not bias.feature):
         raise P4FError("--data needs --sensitive COLUMN and --recorded COLUMN")
     if positive_rate is not None:
-        raise P4FError("--positive-rate is for a plan without a table; with --data, the recorded labels tell it")
+        raise P4FError("--positive-rate is for a plan without a table; --data has the recorded labels")
     check_output(draw, data)
     frame = reading.table(data)
     fair_features = bias.fair_feature or [f"{fair}_{name}" for name in bias.feature or ()]
@@ -144,7 +144,7 @@ def _without_data(error: float, confidence: float, positive_rate: float | None, 
         f"{result.simple} rows in all, drawn at random from everybody, by Hoeffding's inequality",
         f"{result.stratified} rows in all, drawn from each group by itself",
         f"assumed: {result.assumed}",
-        "with --data, rows are drawn where they tell most, and far fewer are enough",
+        "with --data, rows are drawn where they are most informative, and far fewer are enough",
     )
 
 
@@ -196,7 +196,8 @@ def estimate(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="The whole table, for rows drawn from it by recorded label that do not say so themselves.",
+            help="The table that the rows were drawn from by recorded label. Not needed for rows that p4f plan drew, "
+            "except with --hide.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -209,23 +210,27 @@ def estimate(
     the program is printed.
     """
     from problog4fairness.audit import AuditTable
-    from problog4fairness.beliefs import belief_text, named_belief
-    from problog4fairness.data import check_output, write_atomically
+    from problog4fairness.beliefs import belief_text, named_belief, read_belief
+    from problog4fairness.data import check_output, plain_column, write_atomically
     from problog4fairness.errors import printable
     from problog4fairness.statistics import in_labels
 
     options.refuse_both(output, as_json)
-    check_output(output, audit, Path(bias.belief) if Path(bias.belief).is_file() else None)
+    program = Path(bias.belief) if Path(bias.belief).is_file() else None
+    check_output(output, audit, program)
     named = (sensitive, recorded, fair, sample.cluster, *bias.columns, *(again or ()))
-    read_by_belief = _read_by(bias.belief, sensitive)
-    wanted = list(dict.fromkeys([*(name for name in named if name is not None), *read_by_belief]))
-    rows = _read(audit, wanted, reading, drawn_from is not None)
-    if drawn_from is not None and not set(wanted) <= set(rows.columns):
-        filled_in = [name for name in (fair, *(bias.fair_feature or ())) if name]
-        rows = _with_hidden(rows, audit, drawn_from, filled_in, reading)
+    by_program = () if program is None else read_belief(program, sensitive=sensitive).columns.all
+    columns = list(dict.fromkeys([*(name for name in named if name is not None), *by_program]))
+    rows = _read(audit, columns, reading, drawn_from is not None)
+    whole = None if drawn_from is None else reading.table(drawn_from)
+    if whole is not None:
+        if not set(columns) <= set(rows.columns):
+            filled_in = [name for name in (fair, *(bias.fair_feature or ())) if name]
+            rows = _with_hidden(rows, audit, whole, filled_in, reading)
+        whole = whole.assign(**{name: plain_column(whole[name]) for name in columns if name in whole.columns})
     table = AuditTable(
         rows,
-        str(audit),
+        audit,
         sensitive,
         recorded=recorded,
         fair=fair,
@@ -234,7 +239,7 @@ def estimate(
         answers={**bias.given, "again": again},
         sampling=sample.sampling and sample.sampling.value,
         cluster=sample.cluster,
-        drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, reading),
+        drawn_from=whole,
     )
     with working("estimating"):
         estimated = estimate_on_table(named_belief(bias.belief, table), table)
@@ -255,7 +260,7 @@ def estimate(
     say("", "still needed: additional rows for an interval of ±0.1", output)
 
 
-def _read(source: str, wanted: Sequence[str], reading: options.Reading, drawn: bool) -> pd.DataFrame:
+def _read(source: str, names: Sequence[str], reading: options.Reading, drawn: bool) -> pd.DataFrame:
     """These columns of a table that is read piece by piece; where one is missing, some rows with all that there are.
 
     Only the different rows are kept, with their numbers, unless they were drawn by a plan: such rows are not many.
@@ -267,11 +272,11 @@ def _read(source: str, wanted: Sequence[str], reading: options.Reading, drawn: b
 
     def kept(frames: Iterator[pd.DataFrame]) -> pd.DataFrame:
         first = next(frames)
-        if not set(wanted) <= set(first.columns):
+        if not set(names) <= set(first.columns):
             return first
         designed = drawn or DESIGN in first.columns or PROBABILITY in first.columns
         design = [name for name in (*(OWN if designed else ()), COUNT) if name in first.columns]
-        columns = list(dict.fromkeys([*wanted, *design]))
+        columns = list(dict.fromkeys([*names, *design]))
         # Copied, or each piece would be kept whole.
         parts = (frame[columns].copy() for frame in chain([first], frames))
         return pd.concat(parts, ignore_index=True) if designed else counted_rows(parts)
@@ -280,27 +285,12 @@ def _read(source: str, wanted: Sequence[str], reading: options.Reading, drawn: b
         return Chunks(source, **reading.given).through(kept)
 
 
-def _read_by(belief: str, sensitive: str) -> tuple[str, ...]:
-    """The columns that the belief of a file reads: votes, proxies."""
-    from problog4fairness.beliefs import read_belief
-
-    return read_belief(Path(belief), sensitive=sensitive).columns.all if Path(belief).is_file() else ()
-
-
 def _with_hidden(
-    rows: pd.DataFrame, audit: str, table: str, fair: Sequence[str], reading: options.Reading
+    rows: pd.DataFrame, audit: str, whole: pd.DataFrame, fair: Sequence[str], reading: options.Reading
 ) -> pd.DataFrame:
     """The audited rows with the columns that reviewers did not see, where a plan left them out."""
     from problog4fairness.audit import DESIGN, ROW, STRATUM, Audit
 
     if not {ROW, STRATUM, DESIGN, *fair} <= set(rows.columns):
         return rows
-    return Audit.of(reading.table(audit), fair=fair, table=reading.table(table)).frame
-
-
-def _whole(source: str, wanted: Sequence[str], reading: options.Reading) -> pd.DataFrame:
-    """The table that rows were drawn from, its values as plain data."""
-    from problog4fairness.data import plain_column
-
-    frame = reading.table(source)
-    return frame.assign(**{name: plain_column(frame[name]) for name in wanted if name in frame.columns})
+    return Audit.of(reading.table(audit), fair=fair, table=whole).frame

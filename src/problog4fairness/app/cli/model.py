@@ -33,7 +33,7 @@ def predict(
     for_spreadsheet: options.ForSpreadsheet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Add what a model says to each row of a table, of any length: it is read and written piece by piece.
+    """Add a model's predictions to each row of a table, of any length: it is read and written piece by piece.
 
     fair_probability and fair_label; recorded_probability where the sensitive column is there; distorted_probability
     where the recorded label is there, too. All other columns are kept. With --json and no output file, the rows
@@ -101,17 +101,19 @@ def uncertainty(
     ] = None,
     recorded: options.RecordedInTraining = None,
     fair: options.Fair = None,
-    draws: Annotated[int, typer.Option(min=10, metavar="N", help="How many beliefs to draw, and fits to make.")] = 50,
+    draws: Annotated[
+        int, typer.Option(min=10, metavar="N", help="Number of posterior draws, each of which is fitted.")
+    ] = 50,
     threshold: options.Threshold = 0.5,
     figure: options.Figure = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """How far what the audit and the rows leave open reaches: an interval for each person, the disparity and the rates.
+    """Posterior intervals of a model's predictions: for each person, for the disparity and for the rates.
 
     The learner is fitted again on the recorded rows of the table, such as those of training, for beliefs that are drawn
-    from what the audit leaves open. Decisions are stable where the whole interval is on one side of the threshold
-    and a learner of another form decides alike, else uncertain; intervals take the form of the learner for granted.
+    from their posterior after the audit. Decisions are stable where the whole interval is on one side of the threshold
+    and a learner of another form decides alike, else uncertain; intervals assume the form of the learner.
     """
     from problog4fairness.data import check_output, write_figure, write_table
 
@@ -152,7 +154,7 @@ def bounds(
         list[str] | None,
         typer.Option(
             metavar="NAME=LOW:HIGH",
-            help="Between which values a parameter may be; repeat for more. The intervals of the audit by default.",
+            help="Between which values a parameter may be; repeat for more. Default: the intervals of the audit.",
         ),
     ] = None,
     other: Annotated[

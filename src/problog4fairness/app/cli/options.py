@@ -51,9 +51,7 @@ BeliefFile: TypeAlias = Annotated[
 Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", metavar="COLUMN", help="Column of the recorded label.")]
 RecordedInTraining: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--recorded", metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."
-    ),
+    typer.Option("--recorded", metavar="COLUMN", help="Column of the recorded label. Default: its name in training."),
 ]
 Fair: TypeAlias = Annotated[
     str | None, typer.Option("--fair", metavar="COLUMN", help="Column of the audited, fair label.")
@@ -83,7 +81,7 @@ UseSensitive: TypeAlias = Annotated[
     typer.Option(
         "--use-sensitive/--group-free",
         help="Whether the model uses the group, or has the same fair label for people who are alike in all other "
-        "columns; chosen by audited rows where there are any, group-free otherwise.",
+        "columns. Default: chosen by audited rows where there are any, group-free otherwise.",
         show_default=False,
     ),
 ]
@@ -150,7 +148,7 @@ class RoleOptions:
     belief: BeliefFile
     recorded: Recorded
     sensitive: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable; the belief's by default.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable. Default: the belief's.")
     ] = None
     favourable: Favourable = None
     group: GroupValue = None
@@ -164,7 +162,7 @@ class SampleOptions:
         SamplingName | None,
         typer.Option(
             metavar="NAME",
-            help="random: the audited rows are a random sample. Rows that p4f plan drew say themselves how they were.",
+            help="random: the audited rows are a random sample. Not needed for rows that p4f plan drew.",
             show_default=False,
         ),
     ] = None
@@ -244,16 +242,16 @@ class NetworkOptions:
     patience: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Epochs without a better one before it stops; suited to the table by default."
+            min=1, metavar="N", help="Epochs without improvement before it stops. Default: suited to the table."
         ),
     ] = None
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Rows of a step; suited to the table by default."),
+        typer.Option(min=1, metavar="N", help="Rows of a step. Default: suited to the table."),
     ] = None
     learning_rate: Annotated[
         float | None,
-        typer.Option(metavar="RATE", help="Step size; suited to the batch size by default."),
+        typer.Option(metavar="RATE", help="Step size. Default: suited to the batch size."),
     ] = None
 
     def learner(self, name: LearnerName) -> Network | str:

@@ -32,7 +32,7 @@ def report(
     ] = None,
     comparison: Annotated[
         Path | None,
-        typer.Option("--comparison", metavar="FOLDER", help="What p4f compare wrote; one is computed by default."),
+        typer.Option("--comparison", metavar="FOLDER", help="What p4f compare wrote. Default: computed now."),
     ] = None,
     no_comparison: Annotated[bool, typer.Option("--no-comparison", help="Leave the comparison out.")] = False,
     sensitivity: Annotated[
@@ -51,7 +51,7 @@ def report(
         str | None, typer.Option(metavar="TEXT", help="What the model is to be used for.", rich_help_panel=_RECORD)
     ] = None,
     date: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Its date; today by default.", rich_help_panel=_RECORD)
+        str | None, typer.Option(metavar="DATE", help="Its date. Default: today.", rich_help_panel=_RECORD)
     ] = None,
     reviewed_by: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who reviewed it, and when.", rich_help_panel=_RECORD)

@@ -89,7 +89,7 @@ def _outcomes(result: CheckResult) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
-        {"p, corrected": [outcome.p_text for outcome in result], "found": [outcome.found for outcome in result]},
+        {"p, corrected": [outcome.p_text for outcome in result], "finding": [outcome.found for outcome in result]},
         index=pd.Index([outcome.name for outcome in result], name="test"),
     )
 
@@ -192,7 +192,7 @@ def compare(
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="How often to split the data; by default 5 times, and 3 times from 20,000 rows on."
+            min=1, metavar="N", help="How often to split the data. Default: 5 times, and 3 times from 20,000 rows on."
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="N", help="Into how many parts.")] = 5,

@@ -43,7 +43,7 @@ def _picture(belief: Belief, label: Label) -> Markup:
         return tag("p", f"The diagram cannot be drawn: {error}")
     arrows = "; ".join(f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents)
     alternative = f"Causal diagram of the belief: {arrows or 'no arrows'}."
-    caption = "What depends on what, according to the belief. Solid outlines are on record, dashed ones nobody has seen"
+    caption = "What depends on what, according to the belief. Solid outlines are recorded, dashed ones are not observed"
     caption += ". The model learns what is filled." if any(node.classifier for node in diagram.nodes) else "."
     return figure(inline(drawing, "diagram", alternative), caption, "Causal diagram")
 

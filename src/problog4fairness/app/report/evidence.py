@@ -216,7 +216,7 @@ def sensitivity_section(facts: Facts, result: Sensitivity, names: Names) -> Mark
     over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"
     if not known.any():
         over = "around its value"
-    again = f"fitted again, {count(result.fits, 'time')}" if result.fits else "asked again"
+    again = f"fitted again, {count(result.fits, 'time')}" if result.fits else "evaluated again"
     opening = (
         f"{_listed(known_as)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
         f"the other parameters kept their values, and the model was {again}."

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Division:
-    """What the model changes for one sensitive variable: shares by group, disparities, and what the audit says."""
+    """What the model changes for one sensitive variable: shares by group, disparities, and quality on audited rows."""
 
     grouping: Grouping
     changes: pd.DataFrame

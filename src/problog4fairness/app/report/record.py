@@ -182,14 +182,14 @@ GLOSSARY = {
     "Fair": "What should have been recorded: the label without the distortion that the belief describes.",
     "Belief": "The stated assumption on how the recorded data came from the fair ones: a program to be read.",
     "Parameter": "A probability in the belief, such as how often a fair label was recorded as the other one.",
-    "Audit, audited rows": "Rows whose fair label somebody found out.",
+    "Audit, audited rows": "Rows whose fair label somebody has determined.",
     "Sensitive column, group": "The column by which people may have been treated differently, and one of its values.",
     "This model": "The classifier of the fair label that was learned through the belief.",
     "Trained on recorded labels": "The same learner, which takes recorded labels as fair.",
     "Without the sensitive column": "The same, without the sensitive column. Other columns may stand in for it.",
     "Point": "One percentage point: the difference between 31% and 32%.",
     "Disparity": "The share of one group that gets the favourable label minus that of the other, in points.",
-    "95% interval": "Where a number may lie because the rows at hand are a draw; 19 of 20 such intervals hold it.",
+    "95% interval": "Where a number may lie because the rows at hand are a sample; 19 of 20 such intervals contain it.",
 }  # fmt: skip
 
 

@@ -140,7 +140,7 @@ def limits_section(concerns: Sequence[str], warnings: Sequence[str], general: Se
     """Training diagnostics, warnings about this report, then the limits of any."""
     parts: list[Content] = []
     if concerns:
-        heading = tag("h3", "This model may not have learned what it should")
+        heading = tag("h3", "Training diagnostics")
         parts.append(tag("div", heading, bullets(concerns), class_="warnings concerns", role="alert"))
     if warnings:
         parts.append(tag("div", tag("h3", "Warnings"), bullets(warnings), class_="warnings", role="note"))
@@ -205,9 +205,9 @@ def _parameter_doubt(parameter: Parameter, overlap: bool, error: float) -> str |
     if parameter.high - parameter.low > NO_IDEA:
         why = "Another parameter may explain the same errors. " if overlap else ""
         way_out = "State a value, or rule it out."
-        return f"The audited rows do not tell {parameter.description}. {why}{way_out}"
+        return f"The audited rows do not determine {parameter.description}. {why}{way_out}"
     if parameter.rows < FEW_ROWS:
-        return f"Only {count(parameter.rows, 'audited row')} tell about {parameter.description}.{more}"
+        return f"Only {count(parameter.rows, 'audited row')} are informative about {parameter.description}.{more}"
     if parameter.is_wide(error):
         subject = (
             parameter.description[0].upper() + parameter.description[1:]

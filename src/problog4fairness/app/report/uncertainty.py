@@ -45,7 +45,7 @@ def check_section(facts: Facts, seed: int) -> Markup:
     parts: list[Content] = [
         tag("p", checked.verdict),
         *([tag("p", "What to do:"), bullets(against)] if against else []),
-        table(["Test", "p, corrected", "Question", "Found"], rows, caption="Tests of the belief", numbers=(1,)),
+        table(["Test", "p, corrected", "Question", "Finding"], rows, caption="Tests of the belief", numbers=(1,)),
         figure(
             inline(drawing, "check", f"Corrected p-values of the tests: {summary}."),
             "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
@@ -95,9 +95,9 @@ def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
         ).plot()
     summary = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
-        "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
-        "in its interval, if the belief is right and the learner is of the right form. A decision is uncertain where "
-        "the person's interval holds the threshold, or where a learner of another form decides otherwise."
+        "their posterior after the audit and with rows weighted at random. 95 of 100 such intervals contain the true "
+        "value, if the belief is right and the learner is of the right form. A decision is uncertain where the "
+        "person's interval contains the threshold, or where a learner of another form decides otherwise."
     )
     words = checked.words()
     shown = figure(
@@ -113,7 +113,7 @@ def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
 
 
 def stable_and_uncertain(grouping: Grouping, result: Uncertainty) -> Markup:
-    """By group, how many decisions hold under all beliefs that the audit leaves open, and how many do not."""
+    """By group, how many decisions are stable under posterior draws of the belief, and how many are not."""
     is_open = (result.people["decision"] == UNCERTAIN).to_numpy(dtype=float)
     everybody = grouping.with_all()
     people = pd.DataFrame({"all": everybody.shares.sum(axis=0), "unsure": is_open @ everybody.shares}, everybody.groups)

@@ -140,11 +140,11 @@ class _Plan:
                 waiting.dismiss()
             self.go("belief")
 
-        parts.heading("The table tells by itself")
+        parts.heading("The table is enough")
         parts.soft(
             "Where people agree, or the group is known of some, the numbers can be found without looking at rows."
         )
-        parts.button("Find the numbers in the table", find)
+        parts.button("Estimate from the table", find)
 
     async def _change(self, error: float) -> None:
         self.project.choose(error=float(error))
@@ -249,7 +249,7 @@ class Results:
 
     def show(self) -> None:
         """Lay it out, and follow what reviewers say."""
-        parts.heading("What it tells so far")
+        parts.heading("Estimates so far")
         self._intervals()
         with ui.element("div").classes("keys"):
             parts.button("Use these numbers", self._keep, "unelevated")

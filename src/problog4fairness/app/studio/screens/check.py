@@ -43,7 +43,7 @@ def _teach() -> None:
     with ui.element("ul").classes("soft"):
         for question in QUESTIONS:
             parts.text("li", question)
-    parts.soft("It takes seconds to minutes. Green says that nothing speaks against the belief, not that it is true.")
+    parts.soft("It takes seconds to minutes. Green means that no test contradicts the belief, not that it is true.")
 
 
 def _cards(job: Work) -> None:
@@ -58,7 +58,7 @@ def _cards(job: Work) -> None:
 
 
 def _card(test: dict[str, object]) -> None:
-    kind, verdict = ("bad", "Contradicts the belief") if test["contradicts"] else ("good", "Nothing against it")
+    kind, verdict = ("bad", "Contradicts the belief") if test["contradicts"] else ("good", "No contradiction")
     if not test["done"]:
         kind, verdict = "note", "Not done"
     with ui.element("section").classes(f"card {kind}").props(f'data-test="{test["name"]}"'):

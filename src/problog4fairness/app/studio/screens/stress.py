@@ -20,8 +20,8 @@ from problog4fairness.robustness import Answer, WhatIf
 from problog4fairness.statistics import count, percent
 
 TEACH = (
-    "What if a parameter of the belief is wrong? The model is fitted again for beliefs that the audit leaves open, and "
-    "for others. Then there is a slider for each parameter that moves the disparity, the accuracy and who is affected "
+    "What if a parameter of the belief is wrong? The model is fitted again for posterior draws of the belief, and for "
+    "others. Then there is a slider for each parameter that moves the disparity, the accuracy and who is affected "
     "at once, and you see which decisions are stable and what it would take to close the gap."
 )
 BINS = 20
@@ -162,8 +162,8 @@ class Sliders:
             self._told |= {name: parts.figure(words, name=name) for name, words in figures.items()}
         self._told["outside"] = parts.text("p", "", "soft").props("role=status")
         parts.soft(
-            "Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded what the "
-            "audit leaves open."
+            "Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded the 95% "
+            "interval of the parameter."
         )
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack parts"):
@@ -205,7 +205,7 @@ class Sliders:
         low, high = self._found["intervals"].get(name, (None, None))
         words = f"stated: {percent(self._moves.values[number])}"
         if low is not None and high is not None:
-            words = f"the audit says {percent(low)} to {percent(high)}"
+            words = f"by the audit {percent(low)} to {percent(high)}"
         tip = self._found["tipping"].get(name)
         return (
             f"{words}; the gap closes at {percent(tip)}"
@@ -283,7 +283,7 @@ class Sliders:
         parts.table(pd.concat([shown, rows.reset_index(drop=True)], axis=1))
 
     def _strip(self, name: str) -> Markup:
-        """The disparity over the range of a parameter, with what the audit says shaded, and where it is 0."""
+        """The disparity over the range of a parameter, its interval shaded, and where it is 0."""
         number = self._moves.names.index(name)
         curve, (low, high) = self._moves.along(name, self._values), self._moves.ranges[number]
         least, most = min(0.0, curve["disparity"].min()), max(0.0, curve["disparity"].max())

@@ -106,7 +106,7 @@ def _done(job: Work) -> None:
     parts.text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
     for line in done["words"]:
         parts.text("p", line)
-    parts.box(done["concerns"] or "It learned: nothing that is looked at speaks against it.", _kind(done)).props(
+    parts.box(done["concerns"] or "It learned: no training diagnostic gives a warning.", _kind(done)).props(
         "data-part=learned"
     )
     if done["history"]:
