@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -231,3 +232,8 @@ def test_known_groups_must_be_those_of_the_data():
     assert roles.group == "M"
     with pytest.raises(TableError, match="has the value 'D', which is not among 'F', 'M'"):
         roles.clean(frame(group=("M", "D")))
+
+
+@pytest.mark.parametrize("labels", [[1, "a", 1], pd.Series([1, "a", 1]), np.array([1, "a", 1], dtype=object)])
+def test_texts_and_numbers_among_the_classes_stay_apart(labels):
+    assert label_codes(labels, [1, "a"]).tolist() == [0, 1, 0]

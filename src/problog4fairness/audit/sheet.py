@@ -170,23 +170,8 @@ def draw_rows(
     """The rows of all rounds: those from before as they are, then ``wanted`` new ones of each stratum.
 
     New rows stand in random order: whoever fills in the first of them only has filled in a random part of each stratum.
-
-    Parameters
-    ----------
-    table, design
-        What is sampled from, and how.
-    wanted
-        ``[strata]``: new rows.
-    fair
-        Names of the columns to fill in.
-    before
-        Rows of earlier rounds; none of them is drawn again.
-    rng
-        Chooses the rows.
-    cells
-        The columns of the table that are copied, where it was coded for the plan.
-    hidden
-        Columns of the table that are not copied; with some, nothing in the rows tells their stratum.
+    ``cells`` are the columns of the table that are copied, where it was coded for the plan, but those ``hidden``; with
+    some of these, nothing in the rows tells their stratum.
     """
     source = table.frame if cells is None else cells
     taken = [name for name in (*OWN, *fair) if name in source.columns]

@@ -101,8 +101,10 @@ def label_codes(labels: Any, classes: Sequence[Any], name: str = "y", missing: b
 
     ``name`` says in errors what the labels are.
     """
-    codes, values = pd.factorize(np.asarray(labels, dtype=object) if missing else np.asarray(labels))
-    place = {value: number for number, value in enumerate(np.asarray(classes).tolist())}
+    # As one array, texts and numbers would all be texts.
+    mixed = missing or isinstance(labels, list | tuple)
+    codes, values = pd.factorize(np.asarray(labels, dtype=object) if mixed else np.asarray(labels))
+    place = {v.item() if isinstance(v, np.generic) else v: number for number, v in enumerate(classes)}
     for value in np.asarray(values).tolist():
         if value not in place:
             known = ", ".join(map(repr, place))

@@ -220,17 +220,7 @@ def joint_parameters(
         t(fair | recorded) ~ P(fair) * product over features of P(recorded_i | fair_i)
 
     Its worth s, in rows, is the one by which each audited row is predicted best from all others in its group.
-
-    Parameters
-    ----------
-    part
-        The features.
-    parameters
-        Theirs. A change that has none does not happen.
-    counts
-        Of audited rows, ``[groups, recorded, fair]``.
-    confidence
-        Of the intervals.
+    A change that has no parameter does not happen; ``counts`` are ``[groups, recorded, fair]``.
     """
     of_part = [(own, own.cell) for own in parameters if own.cell is not None and own.cell.feature == part.title]
     allowed = np.zeros(counts.shape, dtype=bool) | np.eye(counts.shape[1], dtype=bool)

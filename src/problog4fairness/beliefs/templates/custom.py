@@ -17,7 +17,7 @@ from problog4fairness.beliefs.describe.words import Label, program_words
 from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord
 from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
-from problog4fairness.data import Grouping, Rows, Sensitive, plain
+from problog4fairness.data import Grouping, Rows, Sensitive, label_codes, plain
 from problog4fairness.errors import NetworkError, P4FError, among
 from problog4fairness.program import Diagram, Ground, Leaf, Program, Structure, ground_text, unquoted
 from problog4fairness.statistics import UNSAID, Parameter, known_values
@@ -190,19 +190,11 @@ class ProgramBelief(Belief):
         """The same as numbers: 0 and 1, or probabilities."""
         column = self.column(network, frame, name)
         if name is None and network in self.values:
-            return self._coded(column, self.values[network])
+            return label_codes(column, self.values[network], f"column {column.name!r}").astype(np.float64)
         try:
             return np.asarray(column, dtype=np.float64)
         except (TypeError, ValueError):
             raise P4FError(f"column {column.name!r} of network {network} must hold 0 and 1, or probabilities") from None
-
-    def _coded(self, column: pd.Series[Any], pair: tuple[Any, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        unknown = [value for value in column.unique().tolist() if value not in pair]
-        if unknown:
-            raise P4FError(
-                f"column {column.name!r} has the value {unknown[0]!r}, which is not {pair[0]!r} or {pair[1]!r}"
-            )
-        return np.asarray(column == pair[1], dtype=np.float64)
 
     def _inputs(self, rows: Rows) -> FairInputs:
         if not self.replaced:

@@ -63,16 +63,9 @@ class FeatureBias(Belief):
     ) -> Observation:
         """Observe rows whose label is distorted besides.
 
-        Parameters
-        ----------
-        rows
-            What was recorded.
-        groups, place
-            The combinations of groups that occur in them, and which of their variables is that of this belief.
-        labels
-            ``[combinations, fair, recorded]``; None where the recorded label is the fair one.
-        record
-            ``[rows]``: what was recorded, by its position in ``labels``.
+        ``groups`` are the combinations of groups that occur in them, and ``place`` says which of their variables is
+        that of this belief; ``labels`` are ``[combinations, fair, recorded]``, None where the recorded label is the
+        fair one, and ``record`` is ``[rows]``: what was recorded, by its position in them.
         """
 
     @abstractmethod

@@ -256,16 +256,7 @@ def numeric_rules(
 ) -> list[str]:
     """The clauses that make ``fair`` of what the classifier is ``asked`` about each point, in paragraphs.
 
-    Parameters
-    ----------
-    variable
-        The sensitive variable.
-    names
-        The name of each feature in the program.
-    nodes, weights
-        The points of a standard normal number.
-    fair, asked
-        Predicates.
+    ``names`` are those of features in the program, ``nodes`` and ``weights`` the points of a standard normal number.
     """
     places, parts = [f"K{i + 1}" for i in range(len(names))], []
     multiples = ", ".join(f"{z:.4f}" for z in nodes)

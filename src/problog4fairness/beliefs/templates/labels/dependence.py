@@ -198,18 +198,8 @@ STEPS = 50
 def _fitted_score(columns: Mapping[str, Floats], hit: Floats, groups: Floats, weights: Floats | None) -> Score | None:
     """The score of the rows that were distorted against those that were not; None where the audit shows none.
 
-    A likelihood ratio test against one probability for each group decides, at 5%.
-
-    Parameters
-    ----------
-    columns
-        For each name the numbers of the audited rows, NaN where one is missing.
-    hit
-        ``[rows]``: 1 where the label was distorted.
-    groups
-        ``[rows, groups]``.
-    weights
-        How much each row counts; 1 where there are none.
+    A likelihood ratio test against one probability for each group decides, at 5%. ``columns`` hold the numbers of the
+    audited rows, NaN where one is missing; ``hit`` is 1 where the label was distorted, ``groups`` are shares.
     """
     weight = np.ones(len(hit)) if weights is None else weights
     names = [name for name, values in columns.items() if np.nanstd(values) > 0]

@@ -304,12 +304,7 @@ class ErrorModel:
     def most_dependent(self, fit: Fit, annotators: Codes) -> Dependence | None:
         """The pair of annotators whose agreement the model explains least, corrected for the number of pairs.
 
-        Parameters
-        ----------
-        fit
-            A fitted model in which every annotator is a kind; None is given where several are one.
-        annotators
-            ``[votes]``: who gave each vote.
+        ``annotators`` says who gave each vote; there is no pair where several of them are one kind.
         """
         kinds = self.votes.kinds
         if int(annotators.max(initial=-1)) >= kinds:

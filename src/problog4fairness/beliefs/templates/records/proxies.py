@@ -41,18 +41,10 @@ MOST_TOGETHER = 1_000
 def linked_shares(
     parameters: Sequence[Parameter], places: Codes, groups: Codes, confidence: float, sizes: Sequence[int] | None
 ) -> tuple[Parameter, ...]:
-    """P(group | proxies) from linked rows.
+    """P(group | proxies) from linked rows, of which ``places`` are the combinations of proxies.
 
-    Parameters
-    ----------
-    parameters
-        Each is about a combination of values (``cell.group``) and a group (``cell.recorded``).
-    places, groups
-        ``[rows]``: the combination and the group of each linked row.
-    confidence
-        Of the intervals.
-    sizes
-        How many values each proxy has, for a model of the proxies; None to count each combination.
+    Each parameter is about a combination (``cell.group``) and a group (``cell.recorded``). ``sizes`` says how many
+    values each proxy has, for a model of the proxies; None is to count each combination.
     """
     cells = [(own.cell.group, own.cell.recorded) for own in parameters if own.cell]
     counts = np.zeros(np.max(cells, axis=0) + 1)
@@ -166,14 +158,8 @@ def stated_shares(key: Any, given: Any, variable: Sensitive) -> list[float | Non
 def proxy_text(group: Sensitive, proxies: Sequence[Sensitive], own: Sequence[Parameter], inner: str) -> str:
     """The program of a belief in which the group is recorded, or follows from the proxies.
 
-    Parameters
-    ----------
-    group, proxies
-        The sensitive variable, and what tells of it.
-    own
-        P(group | values of the proxies), by cell; the first group has what is left.
-    inner
-        The program in which the group is a network.
+    ``own`` are P(group | values of the proxies), by cell, of which the first group has what is left; ``inner`` is the
+    program in which the group is a network.
     """
     networks = [f"nn({NETWORK},[X],G,[{_listed(group)},missing]) :: {NETWORK}(X,G)."]
     networks += [f"nn({proxy.name},[X],V,[{_listed(proxy)}]) :: {proxy.name}(X,V)." for proxy in proxies]
@@ -229,16 +215,9 @@ class Disparity:
 
 
 def bounded_disparity(values: Floats, shares: Floats, places: Codes) -> Disparity:
-    """The mean of a group minus that of everybody else (Kallus, Mao and Zhou 2022).
+    """The mean of a group minus that of everybody else (Kallus, Mao and Zhou 2022), from ``values`` of decisions.
 
-    Parameters
-    ----------
-    values
-        ``[rows]``: what was decided.
-    shares
-        ``[rows]``: the probability of the group.
-    places
-        ``[rows]``: the combination of proxies; -1 where the group is known.
+    ``shares`` are the probability of the group, ``places`` the combination of proxies, -1 where the group is known.
     """
     inside = [places == place for place in np.unique(places[places >= 0])]
     sums = np.array([_extremes(values[own], shares[own]) for own in inside])

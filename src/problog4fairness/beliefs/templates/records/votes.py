@@ -221,12 +221,7 @@ class VoteTables(NamedTuple):
 def fair_given_votes(terms: Floats, shares: Floats, rounds: int = 500) -> Floats:
     """P(fair class | votes) ``[rows, classes]``, where each group has the class shares that make its votes likeliest.
 
-    Parameters
-    ----------
-    terms
-        log P(votes | fair class, group), ``[rows, groups, classes]``.
-    shares
-        ``[rows, groups]``.
+    ``terms`` are log P(votes | fair class, group), ``[rows, groups, classes]``.
     """
     ratio = np.exp(terms - terms.max((1, 2), keepdims=True))
     chance = np.full(terms.shape[1:], 1 / terms.shape[2])
@@ -243,16 +238,7 @@ def fair_given_votes(terms: Floats, shares: Floats, rounds: int = 500) -> Floats
 class VotesView(View):
     """What tables of annotators say of rows.
 
-    Parameters
-    ----------
-    tables
-        Of each kind of annotators.
-    sizes
-        ``[kinds]``: how many annotators are of each kind.
-    shares
-        ``[rows, groups]``.
-    votes
-        The votes on the rows; None where they are not looked at.
+    ``sizes`` says how many annotators are of each kind; without ``votes``, they are not looked at.
     """
 
     def __init__(self, tables: VoteTables, sizes: Sequence[int], shares: Floats, votes: Votes | None) -> None:
