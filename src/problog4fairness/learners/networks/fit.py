@@ -9,7 +9,7 @@ as it would have alone, to float tolerance. With dropout that holds in distribut
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -117,9 +117,12 @@ def _named(error: P4FError, number: int, total: int) -> P4FError:
     return type(error)(f"task {number}: {error}") if total > 1 else error
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Member:
-    """A network in a stack, with what was drawn for it from its seed."""
+    """A network in a stack, with what was drawn for it from its seed.
+
+    Its rows in the stacked observation begin at ``first_row``, its inputs at ``first_input``.
+    """
 
     number: int
     task: Task
@@ -128,14 +131,17 @@ class _Member:
     initial: Tensor
     train: Tensor
     validation: Tensor
+    first_row: int
+    first_input: int
+    history: History = field(default_factory=History)
 
     @classmethod
-    def of(cls, number: int, task: Task, settings: SuitedSettings) -> _Member:
+    def of(cls, number: int, task: Task, settings: SuitedSettings, first_row: int = 0, first_input: int = 0) -> _Member:
         generator = torch.Generator().manual_seed(int(task.seed))
         layout = layout_of(task, settings)
         initial = layout.initial(generator)
         rows = split(task, settings.validation, generator, kinds_of(task.observation))
-        return cls(number, task, layout, generator, initial, *rows)
+        return cls(number, task, layout, generator, initial, *rows, first_row, first_input)
 
 
 class _Training:
@@ -145,22 +151,19 @@ class _Training:
     """
 
     def __init__(self, plan: Plan, tasks: Sequence[Task], settings: SuitedSettings) -> None:
-        members = [_Member.of(number, tasks[number], settings) for number in plan.numbers]
-        order = sorted(range(len(members)), key=lambda i: -len(members[i].train))
-        starts = [plan.first_row[i] for i in order]
-        self._members = [members[i] for i in order]
+        starts = zip(plan.numbers, plan.first_row, plan.first_input, strict=True)
+        members = [_Member.of(number, tasks[number], settings, row, start) for number, row, start in starts]
+        self._members = sorted(members, key=lambda member: -len(member.train))
         self._total = len(tasks)
         self._settings = settings
         self._observation = plan.observation
         self._layout = self._members[0].layout
-        self._inputs = _inputs(plan, order, self._members)
-        self._train = _rows(self._members, [m.train for m in self._members], starts, settings.batch_size)
-        self._validation = _rows(self._members, [m.validation for m in self._members], starts)
-        self._starts = starts
+        self._inputs = _inputs(plan, self._members)
+        self._train = _rows(self._members, [m.train for m in self._members], settings.batch_size)
+        self._validation = _rows(self._members, [m.validation for m in self._members])
         values = torch.stack([member.initial for member in self._members])
         self._optimiser = StackedAdamW(values, settings.learning_rate, settings.weight_decay)
         self._best = values.clone()
-        self._histories = [History() for _ in self._members]
         self._dropout = Dropout(settings.dropout, int(self._members[0].task.seed)) if settings.dropout else None
 
     def run(self, bar: Bar) -> dict[int, Fit[MLP]]:
@@ -168,16 +171,16 @@ class _Training:
         fits: dict[int, Fit[MLP]] = {}
         for epoch in range(self._settings.max_epochs):
             train, validation = self._epoch(epoch)
-            improved = [h.add(t, v) for h, t, v in zip(self._histories, train, validation, strict=True)]
+            improved = [m.history.add(*losses) for m, *losses in zip(self._members, train, validation, strict=True)]
             chosen = torch.tensor(improved).unsqueeze(1)
             self._best = torch.where(chosen, self._optimiser.values, self._best)
             left = self._settings.max_epochs - epoch - 1
-            stopped = [left == 0 or history.waited(self._settings.patience) for history in self._histories]
+            stopped = [left == 0 or member.history.waited(self._settings.patience) for member in self._members]
             bar.show(epoch + 1, sum(validation) / len(validation), len(stopped) + sum(stopped) * left)
             for model, member in enumerate(self._members):
                 if stopped[model]:
                     network = self._layout.network(self._best[model], self._settings.dropout)
-                    fits[member.number] = self._histories[model].fit(network, member.task.seed)
+                    fits[member.number] = member.history.fit(network, member.task.seed)
             if all(stopped):
                 break
             if any(stopped):
@@ -190,8 +193,6 @@ class _Training:
             part.select(chosen)
         self._best = self._best[chosen]
         self._members = [self._members[model] for model in models]
-        self._histories = [self._histories[model] for model in models]
-        self._starts = [self._starts[model] for model in models]
 
     def _epoch(self, epoch: int) -> tuple[list[float], list[float]]:
         """Train for one epoch; the training and the validation loss of each network."""
@@ -213,7 +214,7 @@ class _Training:
             if model >= len(rows):
                 return
             used = weights[model] > 0
-            numbers = rows[model][used] - self._starts[model]
+            numbers = rows[model][used] - self._members[model].first_row
             check_finite(numbers, losses[model][used], logits[model][used], epoch + 1, self._settings)
 
         error: P4FError = TrainingError(
@@ -269,20 +270,20 @@ class _Training:
         return total / self._validation.weights.sum(1, dtype=torch.float64)
 
 
-def _inputs(plan: Plan, order: list[int], members: Sequence[_Member]) -> Inputs:
+def _inputs(plan: Plan, members: Sequence[_Member]) -> Inputs:
     """What the networks of a stack are evaluated on."""
     if plan.few:
-        starts = [plan.first_input[i] for i in order]
-        inputs = [plan.inputs[start : start + len(inputs_of(m.task))] for start, m in zip(starts, members, strict=True)]
+        starts = [member.first_input for member in members]
+        inputs = [plan.inputs[m.first_input : m.first_input + len(inputs_of(m.task))] for m in members]
         return FewInputs(plan.observation, inputs, starts)
     return ManyInputs(plan.observation, plan.inputs)
 
 
-def _rows(members: Sequence[_Member], rows: Sequence[Tensor], starts: Sequence[int], multiple: int = 1) -> Rows:
+def _rows(members: Sequence[_Member], rows: Sequence[Tensor], multiple: int = 1) -> Rows:
     """Rows of the tasks as rows of the stacked observation."""
     given = [member.task.weights for member in members]
     weights = [None if each is None else each[chosen] for each, chosen in zip(given, rows, strict=True)]
-    return Rows([chosen + start for chosen, start in zip(rows, starts, strict=True)], weights, multiple)
+    return Rows([chosen + member.first_row for chosen, member in zip(rows, members, strict=True)], weights, multiple)
 
 
 @dataclass(frozen=True)
