@@ -175,8 +175,8 @@ class _Run:
         except P4FError as error:
             raise P4FError(f"{error} (seed {self.cell.seed}, fold {self.cell.fold})") from None
 
-    def share(self, more: int = 0) -> float:
-        """About how much of it is done, after some more fits."""
+    def share(self, more: float = 0) -> float:
+        """About how much of it is done, after a part of one more fit."""
         return 1.0 if self.trained is not None else min((self.taken + more) / self.method.fits, 1.0)
 
 
@@ -188,6 +188,13 @@ def _taken(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str], bar
     fitted: dict[int, Fitted] = {}
     waiting, methods = list(runs), len({run.method.title for run in runs})
     shown = 0.0
+
+    def show(fit: float) -> None:
+        nonlocal shown
+        done = sum(run.share(fit) for run in runs)
+        bar.show(before + done / methods, float("nan"), done - shown)
+        shown = done
+
     while waiting:
         for run in waiting:
             if run.method.title not in left_out:
@@ -196,16 +203,8 @@ def _taken(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str], bar
                 except P4FError as error:
                     left_out[run.method.title] = str(error)
         waiting = [run for run in runs if run.task is not None and run.method.title not in left_out]
-        done, after = (sum(run.share(more) for run in runs) for more in (0, 1))
-
-        def hear(label: str, epoch: float, loss: float, share: float, done: float = done, after: float = after) -> None:  # noqa: ARG001
-            nonlocal shown
-            now = done + share * (after - done)
-            bar.show(before + now / methods, float("nan"), now - shown)
-            shown = now
-
-        hear("", 0, 0, 0)
-        with listening(hear):
+        show(0)
+        with listening(lambda _label, _epoch, _loss, share: show(share)):
             fitted = _fitted(waiting, learner, left_out)
 
 

@@ -296,20 +296,19 @@ def what_if(
     grouping.require_two()
     if len(parameters) > MOST_PARAMETERS:
         raise P4FError(f"the belief has {len(parameters)} parameters, more than {MOST_PARAMETERS} that move at once")
-    names, values = (
-        tuple(parameter.name for parameter in parameters),
-        np.array([parameter.value for parameter in parameters]),
-    )
+    names = tuple(parameter.name for parameter in parameters)
+    values = np.array([parameter.value for parameter in parameters])
     refits = Refits(model, rows if model.audited_ else replace(rows, fair=None), progress)
-    wanted = {} if box is None else checked_box(belief, box)
+    limits = {} if box is None else checked_box(belief, box)
     ranges = np.array(
-        [_range(belief, parameter, refits.rows, wanted.get(parameter.name), beyond) for parameter in parameters]
+        [_range(belief, parameter, refits.rows, limits.get(parameter.name), beyond) for parameter in parameters]
     )
-    points, beliefs, observations = _design(belief, refits.rows, names, values, ranges)
-    fitted = refits.near(observations)
-    fits = [_log_odds(refits.fair_proba(one, fit, rows)) for one, fit in zip(beliefs, fitted, strict=True)]
+    design = _design(belief, refits.rows, names, values, ranges)
+    fitted = refits.near([observation for *_, observation in design])
+    fits = [_log_odds(refits.fair_proba(other, fit, rows)) for (_, other, _), fit in zip(design, fitted, strict=True)]
     log_odds = _log_odds(fair_proba(model, rows))
-    basis, moves = terms(points[1:], values, ranges), np.stack(fits[1:]) - fits[0]
+    points = np.stack([point for point, *_ in design[1:]])
+    basis, moves = terms(points, values, ranges), np.stack(fits[1:]) - fits[0]
     spread: Floats = np.linalg.pinv(basis.T @ basis, rcond=1e-8).astype(np.float64)
     surface = spread @ (basis.T @ moves)
     leverage = ((basis @ spread) * basis).sum(axis=1)
@@ -333,39 +332,35 @@ def what_if(
     )
 
 
-def _range(belief: Belief, parameter: Parameter, rows: Rows, wanted: Range | None, beyond: float) -> Range:
+def _range(belief: Belief, parameter: Parameter, rows: Rows, limits: Range | None, beyond: float) -> Range:
     """How far a parameter may go."""
     low, high = interval_of(parameter)
-    low, high = range_of(belief, parameter, rows, (low - beyond, high + beyond) if wanted is None else wanted)
+    low, high = range_of(belief, parameter, rows, (low - beyond, high + beyond) if limits is None else limits)
     value = parameter.value or 0.0
     return min(low, value), max(high, value)
 
 
 def _design(
     belief: Belief, rows: Rows, names: Sequence[str], values: Floats, ranges: Floats
-) -> tuple[Floats, list[Belief], list[Observation]]:
+) -> list[tuple[Floats, Belief, Observation]]:
     """Where to fit: at the values themselves, both ends of each parameter, and all over the box, more at its edges."""
     size = len(values)
     ends = np.repeat(values[None], 2 * size, axis=0)
     for number in range(size):
         ends[2 * number : 2 * number + 2, number] = ranges[number]
-    wanted = int(FITS_PER_TERM * terms(values[None], values, ranges).shape[1]) + 2 * size
-    drawn = qmc.Sobol(size, seed=0).random_base2(int(np.ceil(np.log2(8 * wanted))))
+    fits = int(FITS_PER_TERM * terms(values[None], values, ranges).shape[1]) + 2 * size
+    drawn = qmc.Sobol(size, seed=0).random_base2(int(np.ceil(np.log2(8 * fits))))
     inside = ranges[:, 0] + (1 - np.cos(np.pi * drawn)) / 2 * (ranges[:, 1] - ranges[:, 0])
     least = min(STEADY_SIGNAL, least_signal(belief.observe(rows)))
-    points: list[Floats] = []
-    beliefs: list[Belief] = []
-    observations: list[Observation] = []
+    design: list[tuple[Floats, Belief, Observation]] = []
     for point in (values, *ends, *inside):
         other = belief.bind(dict(zip(names, map(float, point), strict=True)))
         observation = other.observe(rows)
-        if not points or least_signal(observation) >= least:
-            points.append(point)
-            beliefs.append(other)
-            observations.append(observation)
-        if len(points) == 1 + wanted:
+        if not design or least_signal(observation) >= least:
+            design.append((point, other, observation))
+        if len(design) == 1 + fits:
             break
-    return np.stack(points), beliefs, observations
+    return design
 
 
 def _log_odds(chance: Floats) -> Floats:
