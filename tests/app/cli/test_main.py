@@ -66,6 +66,13 @@ def test_it_is_on_the_screen_before_anything_large_is_imported():
     assert (run.stdout, run.stderr) == ("\n", "")
 
 
+def test_commands_and_their_help_need_nothing_large():
+    large = "{'matplotlib', 'numpy', 'pandas', 'problog', 'sklearn', 'torch'}"
+    code = f"import sys; import problog4fairness.app.cli.app; print(*({large} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
+    assert (run.stdout, run.stderr) == ("\n", "")
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -13,7 +13,6 @@ import typer
 
 from problog4fairness.app.cli import options
 from problog4fairness.app.cli.output import print_json, say, show, working
-from problog4fairness.beliefs import estimate_on_table
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ def estimate(
     the program is printed.
     """
     from problog4fairness.audit import AuditTable
-    from problog4fairness.beliefs import belief_text, named_belief, read_belief
+    from problog4fairness.beliefs import belief_text, estimate_on_table, named_belief, read_belief
     from problog4fairness.data import check_output, plain_column, write_atomically
     from problog4fairness.errors import printable
     from problog4fairness.statistics import in_labels
