@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from problog4fairness.app.cli import options
+from problog4fairness.app.cli.options import option
 from problog4fairness.app.cli.output import print_json, say, show, working
 from problog4fairness.errors import P4FError
 
@@ -32,45 +33,31 @@ class DesignName(StrEnum):
 def plan(
     bias: options.BiasOptions,
     reading: options.Reading,
-    error: Annotated[
-        float, typer.Option(metavar="SHARE", help="Half the width of the interval of each parameter, such as 0.1.")
-    ] = 0.1,
-    confidence: Annotated[float, typer.Option(metavar="SHARE", help="Confidence of these intervals.")] = 0.95,
-    data: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The table to draw from: CSV, Parquet, or -.")
-    ] = None,
-    sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable.")] = None,
-    recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
+    error: Annotated[float, option("SHARE", "Half the width of the interval of each parameter, such as 0.1.")] = 0.1,
+    confidence: Annotated[float, option("SHARE", "Confidence of these intervals.")] = 0.95,
+    data: Annotated[str | None, option("FILE", "The table to draw from: CSV, Parquet, or -.")] = None,
+    sensitive: Annotated[str | None, option("COLUMN", "Column of the sensitive variable.")] = None,
+    recorded: Annotated[str | None, option("COLUMN", "Column of the recorded label.")] = None,
     favourable: options.Favourable = None,
     group: options.GroupValue = None,
     guess: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="What a parameter may be, such as p1=0.3; repeat for more."),
+        list[str] | None, option("NAME=VALUE", "What a parameter may be, such as p1=0.3; repeat for more.")
     ] = None,
     design: Annotated[
         DesignName,
-        typer.Option(
-            metavar="NAME",
-            help="neyman: by group and recorded label, in rounds. The paper's, whatever was recorded: hoeffding, from "
+        option(
+            "NAME",
+            "neyman: by group and recorded label, in rounds. The paper's, whatever was recorded: hoeffding, from "
             "each group, or random, from everybody.",
         ),
     ] = DesignName.neyman,
     positive_rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Without a table: the share of favourable fair labels. Default: 0.5",
-        ),
+        float | None, option("SHARE", "Without a table: the share of favourable fair labels. Default: 0.5")
     ] = None,
     draw: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write the rows to audit to this file; a file that is there gets the next round."
-        ),
+        str | None, option("FILE", "Write the rows to audit to this file; a file that is there gets the next round.")
     ] = None,
-    fair: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Name of the empty column for the fair label in that file.")
-    ] = "fair",
+    fair: Annotated[str, option("COLUMN", "Name of the empty column for the fair label in that file.")] = "fair",
     hide: Annotated[
         bool,
         typer.Option(
@@ -173,29 +160,25 @@ def _guesses(texts: Sequence[str]) -> dict[str, float]:
 
 def estimate(
     audit: options.Table,
-    sensitive: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the sensitive variable.")],
+    sensitive: Annotated[str, option("COLUMN", "Column of the sensitive variable.")],
     output: Annotated[
-        str,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="The file to write; - for standard output.", show_default=False
-        ),
+        str, option("FILE", "The file to write; - for standard output.", "-o", "--output", show_default=False)
     ],
     sample: options.SampleOptions,
     bias: options.BiasOptions,
     reading: options.Reading,
-    recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
+    recorded: Annotated[str | None, option("COLUMN", "Column of the recorded label.")] = None,
     fair: options.Fair = None,
     favourable: options.Favourable = None,
     group: options.GroupValue = None,
     again: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="For numeric: a second measurement of each, not --fair-feature."),
+        list[str] | None, option("COLUMN", "For numeric: a second measurement of each, not --fair-feature.")
     ] = None,
     drawn_from: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The table that the rows were drawn from by recorded label. Not needed for rows that p4f plan drew, "
+        option(
+            "FILE",
+            "The table that the rows were drawn from by recorded label. Not needed for rows that p4f plan drew, "
             "except with --hide.",
         ),
     ] = None,

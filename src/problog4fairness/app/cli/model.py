@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from problog4fairness.app.cli import options
+from problog4fairness.app.cli.options import option
 from problog4fairness.app.cli.output import json_text, print_json, save, say, working
 from problog4fairness.errors import P4FError
 
@@ -25,9 +24,7 @@ def predict(
     model: options.ModelFile,
     data: options.Table,
     reading: options.Reading,
-    output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="CSV or Parquet; - for CSV on standard output.")
-    ] = "-",
+    output: Annotated[str, option("FILE", "CSV or Parquet; - for CSV on standard output.", "-o", "--output")] = "-",
     recorded: options.RecordedInTraining = None,
     threshold: options.Threshold = 0.5,
     for_spreadsheet: options.ForSpreadsheet = False,
@@ -96,14 +93,11 @@ def uncertainty(
     data: options.Table,
     reading: options.Reading,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write a row for each person, as CSV.", show_default=False),
+        Path | None, option("FILE", "Write a row for each person, as CSV.", "-o", "--output", show_default=False)
     ] = None,
     recorded: options.RecordedInTraining = None,
     fair: options.Fair = None,
-    draws: Annotated[
-        int, typer.Option(min=10, metavar="N", help="Number of posterior draws, each of which is fitted.")
-    ] = 50,
+    draws: Annotated[int, option("N", "Number of posterior draws, each of which is fitted.", min=10)] = 50,
     threshold: options.Threshold = 0.5,
     figure: options.Figure = None,
     seed: options.Seed = 0,
@@ -152,18 +146,13 @@ def bounds(
     recorded: options.RecordedInTraining = None,
     box: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=LOW:HIGH",
-            help="Between which values a parameter may be; repeat for more. Default: the intervals of the audit.",
+        option(
+            "NAME=LOW:HIGH",
+            "Between which values a parameter may be; repeat for more. Default: the intervals of the audit.",
         ),
     ] = None,
-    other: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A belief of a set, instead of a box; repeat for more."),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The sensitive column, where there are several.")
-    ] = None,
+    other: Annotated[list[Path] | None, option("FILE", "A belief of a set, instead of a box; repeat for more.")] = None,
+    by: Annotated[str | None, option("COLUMN", "The sensitive column, where there are several.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """The disparity over all beliefs in a set, and for each parameter the value at which the gap would close.

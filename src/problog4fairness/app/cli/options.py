@@ -39,41 +39,38 @@ class LearnerName(StrEnum):
     network = "network"
 
 
+def option(metavar: str, about: str, *names: str, **more: Any) -> Any:
+    """An option with a value: what stands for the value in the help, and what the option is for."""
+    return typer.Option(*names, metavar=metavar, help=about, **more)
+
+
 Table: TypeAlias = Annotated[
     str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - for standard input.", show_default=False)
 ]
 ModelFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
 ]
-BeliefFile: TypeAlias = Annotated[
-    Path, typer.Option("--belief", metavar="FILE", help="A belief: FILE.pl, as p4f estimate writes it.")
-]
-Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", metavar="COLUMN", help="Column of the recorded label.")]
+BeliefFile: TypeAlias = Annotated[Path, option("FILE", "A belief: FILE.pl, as p4f estimate writes it.", "--belief")]
+Recorded: TypeAlias = Annotated[str, option("COLUMN", "Column of the recorded label.", "--recorded")]
 RecordedInTraining: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--recorded", metavar="COLUMN", help="Column of the recorded label. Default: its name in training."),
+    str | None, option("COLUMN", "Column of the recorded label. Default: its name in training.", "--recorded")
 ]
-Fair: TypeAlias = Annotated[
-    str | None, typer.Option("--fair", metavar="COLUMN", help="Column of the audited, fair label.")
-]
+Fair: TypeAlias = Annotated[str | None, option("COLUMN", "Column of the audited, fair label.", "--fair")]
 Favourable: TypeAlias = Annotated[
-    str | None, typer.Option("--favourable", metavar="VALUE", help="The favourable label, as 1, yes or good.")
+    str | None, option("VALUE", "The favourable label, as 1, yes or good.", "--favourable")
 ]
-GroupValue: TypeAlias = Annotated[
-    str | None, typer.Option("--group", metavar="VALUE", help="The sensitive group, as 1, yes or F.")
-]
+GroupValue: TypeAlias = Annotated[str | None, option("VALUE", "The sensitive group, as 1, yes or F.", "--group")]
 When: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--when", metavar="COLUMN", help="The day of each row, as 2020-03-01; has the bias changed?"),
+    str | None, option("COLUMN", "The day of each row, as 2020-03-01; has the bias changed?", "--when")
 ]
 LearnerChoice: TypeAlias = Annotated[
     LearnerName,
-    typer.Option(
-        "--learner",
-        metavar="NAME",
-        help="What learns the fair label: linear (logistic regression; its coefficients can be read), boosted (trees; "
+    option(
+        "NAME",
+        "What learns the fair label: linear (logistic regression; its coefficients can be read), boosted (trees; "
         "mostly best on tables), network (several small ones, averaged), or auto, the one of these under which "
         "recorded rows that were held out are most likely.",
+        "--learner",
     ),
 ]
 UseSensitive: TypeAlias = Annotated[
@@ -86,17 +83,13 @@ UseSensitive: TypeAlias = Annotated[
     ),
 ]
 Threshold: TypeAlias = Annotated[
-    float, typer.Option(min=0, max=1, metavar="P", help="The fair label is favourable from this probability on.")
+    float, option("P", "The fair label is favourable from this probability on.", min=0, max=1)
 ]
-Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")
-]
+Seed: TypeAlias = Annotated[int, option("N", "The same seed gives the same result.", "--seed", min=0)]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Output: TypeAlias = Annotated[
-    str, typer.Option("-o", "--output", metavar="FILE", help="The file to write.", show_default=False)
-]
+Output: TypeAlias = Annotated[str, option("FILE", "The file to write.", "-o", "--output", show_default=False)]
 Figure: TypeAlias = Annotated[
-    Path | None, typer.Option("--figure", metavar="FILE", help="Plot the result to this file: .png, .pdf or .svg.")
+    Path | None, option("FILE", "Plot the result to this file: .png, .pdf or .svg.", "--figure")
 ]
 ForSpreadsheet: TypeAlias = Annotated[
     bool,
@@ -114,18 +107,9 @@ class Reading:
 
     panel: ClassVar = "Reading tables"
 
-    delimiter: Annotated[
-        str | None,
-        typer.Option(metavar="SIGN", help="Between values: , ; | or tab. Default: detected."),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Such as utf-8 or cp1252. Default: detected."),
-    ] = None
-    decimal: Annotated[
-        str | None,
-        typer.Option(metavar="SIGN", help="The decimal sign, . or , . Default: detected."),
-    ] = None
+    delimiter: Annotated[str | None, option("SIGN", "Between values: , ; | or tab. Default: detected.")] = None
+    encoding: Annotated[str | None, option("NAME", "Such as utf-8 or cp1252. Default: detected.")] = None
+    decimal: Annotated[str | None, option("SIGN", "The decimal sign, . or , . Default: detected.")] = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -147,9 +131,9 @@ class RoleOptions:
     data: Table
     belief: BeliefFile
     recorded: Recorded
-    sensitive: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable. Default: the belief's.")
-    ] = None
+    sensitive: Annotated[str | None, option("COLUMN", "Column of the sensitive variable. Default: the belief's.")] = (
+        None
+    )
     favourable: Favourable = None
     group: GroupValue = None
 
@@ -160,17 +144,14 @@ class SampleOptions:
 
     sampling: Annotated[
         SamplingName | None,
-        typer.Option(
-            metavar="NAME",
-            help="random: the audited rows are a random sample. Not needed for rows that p4f plan drew.",
+        option(
+            "NAME",
+            "random: the audited rows are a random sample. Not needed for rows that p4f plan drew.",
             show_default=False,
         ),
     ] = None
     cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Column of the audit with the person or officer to whom several rows belong."
-        ),
+        str | None, option("COLUMN", "Column of the audit with the person or officer to whom several rows belong.")
     ] = None
 
 
@@ -178,10 +159,9 @@ class SampleOptions:
 class AuditOptions(SampleOptions):
     """Audited rows: where they are, and how they were sampled."""
 
-    audit: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Audited rows in a table of their own, with the column --fair."),
-    ] = None
+    audit: Annotated[Path | None, option("FILE", "Audited rows in a table of their own, with the column --fair.")] = (
+        None
+    )
     fair: Fair = None
 
     def rows(self, frame: pd.DataFrame, reading: Reading, *beside: str) -> pd.DataFrame | Audit | None:
@@ -238,21 +218,12 @@ class NetworkOptions:
 
     panel: ClassVar = "Networks only (--learner network)"
 
-    epochs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Passes over the data, at most.")] = None
+    epochs: Annotated[int | None, option("N", "Passes over the data, at most.", min=1)] = None
     patience: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Epochs without improvement before it stops. Default: suited to the table."
-        ),
+        int | None, option("N", "Epochs without improvement before it stops. Default: suited to the table.", min=1)
     ] = None
-    batch_size: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Rows of a step. Default: suited to the table."),
-    ] = None
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(metavar="RATE", help="Step size. Default: suited to the batch size."),
-    ] = None
+    batch_size: Annotated[int | None, option("N", "Rows of a step. Default: suited to the table.", min=1)] = None
+    learning_rate: Annotated[float | None, option("RATE", "Step size. Default: suited to the batch size.")] = None
 
     def learner(self, name: LearnerName) -> Network | str:
         """The learner of this name, with these options."""
@@ -272,13 +243,7 @@ class BiasOptions:
 
     panel: ClassVar = "The belief"
 
-    belief: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="{beliefs}, or a program FILE.pl.",
-        ),
-    ] = "label"
+    belief: Annotated[str, option("NAME", "{beliefs}, or a program FILE.pl.")] = "label"
     feature: Annotated[list[str] | None, _columns("feature", "A recorded feature that is distorted")] = None
     fair_feature: Annotated[list[str] | None, _columns("fair-feature", "The audited column of each such feature")] = (
         None
@@ -293,15 +258,14 @@ class BiasOptions:
     model: Annotated[list[str] | None, _columns("model", "For row and changed: numbers it may depend on")] = None
     when: When = None
     changed: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DAY", help="For changed: the first day after it; searched where it is not given."),
+        list[str] | None, option("DAY", "For changed: the first day after it; searched where it is not given.")
     ] = None
 
     answer: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FIELD=VALUE",
-            help="Any other field that the belief declares, such as kept=accepted; several columns with commas between "
+        option(
+            "FIELD=VALUE",
+            "Any other field that the belief declares, such as kept=accepted; several columns with commas between "
             "them; repeat for more.",
         ),
     ] = None

@@ -10,18 +10,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from problog4fairness.app.cli.options import Json, named_numbers
+from problog4fairness.app.cli.options import Json, named_numbers, option
 from problog4fairness.app.cli.output import say
 from problog4fairness.errors import P4FError, printable
 from problog4fairness.program import MEBIBYTE, Limits, Program
 
 File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A ProbLog program.", show_default=False)]
-Seconds: TypeAlias = Annotated[
-    float, typer.Option("--seconds", min=0.1, metavar="N", help="Seconds that compiling may take.")
-]
-Memory: TypeAlias = Annotated[
-    int, typer.Option("--memory", min=256, metavar="MIB", help="Memory that it may take, in MiB.")
-]
+Seconds: TypeAlias = Annotated[float, option("N", "Seconds that compiling may take.", "--seconds", min=0.1)]
+Memory: TypeAlias = Annotated[int, option("MIB", "Memory that it may take, in MiB.", "--memory", min=256)]
 
 
 def lint(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
@@ -49,15 +45,9 @@ def query(
     file: File,
     nn: Annotated[
         list[str] | None,
-        typer.Option(
-            "--nn",
-            metavar="NAME=P",
-            help="Output of a network: h=0.7, 'h(x_(1,0,0,0))=0.2', or g=0.2,0.3,0.5 for outcomes.",
-        ),
+        option("NAME=P", "Output of a network: h=0.7, 'h(x_(1,0,0,0))=0.2', or g=0.2,0.3,0.5 for outcomes.", "--nn"),
     ] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=P", help="A parameter: p1=0.3, or 'p1(2)=0.3'.")
-    ] = None,
+    parameters: Annotated[list[str] | None, option("NAME=P", "A parameter: p1=0.3, or 'p1(2)=0.3'.", "--set")] = None,
     as_json: Json = False,
     seconds: Seconds = 60.0,
     memory: Memory = 2048,
@@ -90,13 +80,8 @@ def query(
 
 def draw(
     file: File,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", metavar="FILE", help="A file ending in .svg, .png, .pdf or .mmd (Mermaid)."),
-    ],
-    classifier: Annotated[
-        str, typer.Option("--classifier", metavar="NAME", help="The network that is the classifier.")
-    ] = "h",
+    output: Annotated[Path, option("FILE", "A file ending in .svg, .png, .pdf or .mmd (Mermaid).", "-o", "--output")],
+    classifier: Annotated[str, option("NAME", "The network that is the classifier.", "--classifier")] = "h",
     seconds: Seconds = 60.0,
     memory: Memory = 2048,
 ) -> None:

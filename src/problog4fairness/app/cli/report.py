@@ -2,71 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date as day
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from problog4fairness.app.cli import options
+from problog4fairness.app.cli.options import option
 from problog4fairness.app.cli.output import print_json, save, say, working
+from problog4fairness.errors import P4FError
 
-_RECORD = "For the record"
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """Who made a report, for what, and the evidence behind it."""
+
+    panel: ClassVar = "For the record"
+
+    title: Annotated[str | None, option("TEXT", "Heading of the page.")] = None
+    author: Annotated[str | None, option("NAME", "Who made the report.")] = None
+    purpose: Annotated[str | None, option("TEXT", "What the model is to be used for.")] = None
+    date: Annotated[str | None, option("DATE", "Its date. Default: today.")] = None
+    reviewed_by: Annotated[str | None, option("NAME", "Who reviewed it, and when.")] = None
+    approved_by: Annotated[str | None, option("NAME", "Who approved it, and when.")] = None
+    bundle: Annotated[Path | None, option("FOLDER", "Write all evidence there, too, for p4f verify.")] = None
+    design: Annotated[Path | None, option("FILE", "How the audit was drawn, for the bundle.")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is stated on the page."""
+        stated = {name: value for name, value in vars(self).items() if name not in ("bundle", "design")}
+        return stated | {"date": self.date or day.today().isoformat()}
 
 
 def report(
     model: options.ModelFile,
-    data: Annotated[str, typer.Option("--data", metavar="FILE", help="The recorded data; - for standard input.")],
+    data: Annotated[str, option("FILE", "The recorded data; - for standard input.", "--data")],
     output: options.Output,
     audit: options.AuditOptions,
+    record: RecordOptions,
     reading: options.Reading,
     recorded: options.RecordedInTraining = None,
     favourable: options.Favourable = None,
     names: Annotated[
         list[str] | None,
-        typer.Option(
-            "--names",
-            metavar="COLUMN=VALUE:WORDS",
-            help="What a group's people, or what a label gives, is called on the page, such as "
+        option(
+            "COLUMN=VALUE:WORDS",
+            "What a group's people, or what a label gives, is called on the page, such as "
             "poor_area=1:'applicants from poor areas' or granted=1:'a loan'; repeat for more.",
+            "--names",
         ),
     ] = None,
     comparison: Annotated[
-        Path | None,
-        typer.Option("--comparison", metavar="FOLDER", help="What p4f compare wrote. Default: computed now."),
+        Path | None, option("FOLDER", "What p4f compare wrote. Default: computed now.", "--comparison")
     ] = None,
     no_comparison: Annotated[bool, typer.Option("--no-comparison", help="Leave the comparison out.")] = False,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity/--no-sensitivity", help="Whether to vary the parameters.")
     ] = True,
-    suspects: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all rows for review, likeliest first, as CSV.")
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Heading of the page.", rich_help_panel=_RECORD)
-    ] = None,
-    author: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who made the report.", rich_help_panel=_RECORD)
-    ] = None,
-    purpose: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What the model is to be used for.", rich_help_panel=_RECORD)
-    ] = None,
-    date: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Its date. Default: today.", rich_help_panel=_RECORD)
-    ] = None,
-    reviewed_by: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who reviewed it, and when.", rich_help_panel=_RECORD)
-    ] = None,
-    approved_by: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who approved it, and when.", rich_help_panel=_RECORD)
-    ] = None,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write all evidence there, too, for p4f verify.", rich_help_panel=_RECORD),
-    ] = None,
-    design: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="How the audit was drawn, for the bundle.", rich_help_panel=_RECORD),
-    ] = None,
+    suspects: Annotated[Path | None, option("FILE", "Write all rows for review, likeliest first, as CSV.")] = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
@@ -74,10 +70,7 @@ def report(
 
     The page needs no other file and no network; it can be printed, mailed, and read on a phone.
     """
-    from datetime import date as day
-
     from problog4fairness.data import check_output
-    from problog4fairness.errors import P4FError
 
     if comparison is not None and no_comparison:
         raise P4FError("--comparison and --no-comparison contradict each other; leave one out")
@@ -88,11 +81,15 @@ def report(
         from problog4fairness.app.report import Inputs, Names, write_bundle
 
     given = {
-        "fair": audit.fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
-        "purpose": purpose, "date": date or day.today().isoformat(), "seed": seed,
-        "sampling": audit.sampling and audit.sampling.value, "cluster": audit.cluster, **reading.given,
-        "reviewed_by": reviewed_by, "approved_by": approved_by,
-    }  # fmt: skip
+        "fair": audit.fair,
+        "recorded": recorded,
+        "favourable": favourable,
+        **record.given,
+        "seed": seed,
+        "sampling": audit.sampling and audit.sampling.value,
+        "cluster": audit.cluster,
+        **reading.given,
+    }
     inputs = Inputs(
         model,
         data,
@@ -109,8 +106,8 @@ def report(
         if suspects is not None:
             save(made.save_queue, suspects)
             files.append(suspects)
-        if bundle is not None:
-            files += write_bundle(made, inputs, bundle, design)
+        if record.bundle is not None:
+            files += write_bundle(made, inputs, record.bundle, record.design)
     if as_json:
         print_json({"report": output, "files": [*files, output], **made.to_dict()})
         return
@@ -121,9 +118,7 @@ def verify(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="What p4f report --bundle wrote.", show_default=False)
     ],
-    data: Annotated[
-        str, typer.Option("--data", metavar="FILE", help="The recorded data, which are not in the folder.")
-    ],
+    data: Annotated[str, option("FILE", "The recorded data, which are not in the folder.", "--data")],
     as_json: options.Json = False,
 ) -> None:
     """Make a report again from its evidence, and say what differs.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from problog4fairness.app.cli import options
+from problog4fairness.app.cli.options import option
 from problog4fairness.app.cli.output import clear, print_json, say, show
 from problog4fairness.errors import P4FError
 
@@ -33,10 +34,8 @@ ORACLE, RECORDED_ONLY, WITHOUT, THIS = (
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for all files.")] = Path(
-        "p4f-demo"
-    ),
-    rows: Annotated[int, typer.Option(min=200, metavar="N", help="Number of loan applications.")] = 5000,
+    output: Annotated[Path, option("FOLDER", "A folder for all files.", "-o", "--output")] = Path("p4f-demo"),
+    rows: Annotated[int, option("N", "Number of loan applications.", min=200)] = 5000,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
@@ -242,18 +241,11 @@ def studio(
         ),
     ] = None,
     folder: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FOLDER", help="The project's folder. Default: p4f-studio, or FILE-studio."
-        ),
+        Path | None, option("FOLDER", "The project's folder. Default: p4f-studio, or FILE-studio.", "-o", "--output")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Where to listen; 0 takes a free port.")] = 0,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Another address than this machine's lets others in.")
-    ] = "127.0.0.1",
-    password: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Needed with --host; at least 8 letters.")
-    ] = None,
+    port: Annotated[int, option("N", "Where to listen; 0 takes a free port.", min=0, max=65535)] = 0,
+    host: Annotated[str, option("ADDRESS", "Another address than this machine's lets others in.")] = "127.0.0.1",
+    password: Annotated[str | None, option("TEXT", "Needed with --host; at least 8 letters.")] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """State a belief, audit rows, train, compare and write the report on a page in the browser.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from problog4fairness.app.cli import options
+from problog4fairness.app.cli.options import option
 from problog4fairness.app.cli.output import print_json, save, say, show, working
 from problog4fairness.errors import P4FError
 
@@ -31,11 +32,9 @@ def check(
     table: options.TableOptions,
     reading: options.Reading,
     feature: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A distorted feature that was audited; repeat for more.")
+        list[str] | None, option("COLUMN", "A distorted feature that was audited; repeat for more.")
     ] = None,
-    fair_feature: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
-    ] = None,
+    fair_feature: Annotated[list[str] | None, option("COLUMN", "The audited column of each such feature.")] = None,
     when: options.When = None,
     use_sensitive: Annotated[
         bool,
@@ -191,13 +190,11 @@ def compare(
     learner: options.LearnerChoice = options.LearnerName.auto,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="How often to split the data. Default: 5 times, and 3 times from 20,000 rows on."
-        ),
+        option("N", "How often to split the data. Default: 5 times, and 3 times from 20,000 rows on.", min=1),
     ] = None,
-    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Into how many parts.")] = 5,
+    folds: Annotated[int, option("N", "Into how many parts.", min=2)] = 5,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for the figure and the tables.")
+        Path | None, option("FOLDER", "A folder for the figure and the tables.", "-o", "--output")
     ] = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
