@@ -69,7 +69,7 @@ def hoeffding_plan(
 
     Examples
     --------
-    >>> plan = hoeffding_hoeffding(error=0.1, confidence=0.95, positive_rate=0.5)
+    >>> plan = hoeffding_plan(error=0.1, confidence=0.95, positive_rate=0.5)
     >>> plan.needed, plan.simple, plan.stratified
     (185, 819, 804)
     """
