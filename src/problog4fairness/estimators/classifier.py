@@ -17,11 +17,11 @@ from problog4fairness.errors import P4FError
 from problog4fairness.estimators import fitting
 from problog4fairness.estimators import prediction as explaining
 from problog4fairness.estimators.calibration import OutOfFold, fit_calibrated
-from problog4fairness.estimators.diagnostics import concerns, tell
+from problog4fairness.estimators.diagnostics import concerns, warn_of
 from problog4fairness.estimators.distributed import by_partition, fit_spread, is_spread
 from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
 from problog4fairness.estimators.prediction import Explanation
-from problog4fairness.estimators.refits import draw, kept
+from problog4fairness.estimators.refits import draw, draws_of
 from problog4fairness.learners import Learner, named_learner
 from problog4fairness.metrics import decide
 from problog4fairness.program import Program
@@ -176,7 +176,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tell_group_use(self.group_use_, stacklevel=2)
         task = fitting.task(self, rows)
         calibrated = fit_calibrated(self.belief_, rows, task, learner, None if self.verbose else False)
-        fitting.take(self, calibrated.fitted)
+        fitting.note_fit(self, calibrated.fitted)
         self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
         self.out_of_fold_ = OutOfFold.of(rows, calibrated.held_out)
         self.concerns_ = concerns(self, rows, task.observation, calibrated.held_out)
@@ -185,14 +185,14 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             from problog4fairness.robustness import not_learned, uncertainty_of
 
             self.uncertainty_ = uncertainty_of(self, not_learned(self, rows), self.draws_, refitted=True).table
-        tell(self.concerns_, stacklevel=2)
+        warn_of(self.concerns_, stacklevel=2)
         return self
 
     def _fit_spread(self, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any) -> Self:
         fitted, rows = fit_spread(self, X, y, sensitive_features, fair, sample_weight)
-        fitting.take(self, fitted)
+        fitting.note_fit(self, fitted)
         self.concerns_ = concerns(self, rows, self.belief_.observe(rows))
-        tell(self.concerns_, stacklevel=3)
+        warn_of(self.concerns_, stacklevel=3)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -304,7 +304,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = fitting.recorded_rows(self, X, y, sensitive_features, fair if self.audited_ else None)
             refits = draw(self, rows, draws, random_state, progress)
         else:
-            rows, refits = fitting.new_rows(self, X, sensitive_features), kept(self)
+            rows, refits = fitting.new_rows(self, X, sensitive_features), draws_of(self)
         from problog4fairness.robustness import not_learned, uncertainty_of
 
         rows = not_learned(self, fitting.with_known(rows, fair))

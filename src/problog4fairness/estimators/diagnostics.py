@@ -32,7 +32,7 @@ LEAST_GAP = 0.02
 # Rows whose recorded label is compared with what the model expects.
 COMPARED = 10_000
 # Rows, spread over all, that tell whether predictions differ. Trees take a third of their fitting time to predict all.
-LOOKED_AT = 1_000
+SAMPLED = 1_000
 # With fewer rows, nothing is said.
 LEAST_ROWS = 200
 # The share of rows whose recorded label a feature gives by itself, where it is that label under another name.
@@ -45,7 +45,7 @@ BINS = 8
 # than two who do not.
 SHARED, COPIED, BEYOND = 50, 0.97, 6.0
 # Of all rows, the share whose group a feature must tell to be called a stand-in for it.
-TELLS = 0.99
+DETERMINES = 0.99
 # Values of a feature at most that is looked at as a stand-in.
 MOST_VALUES = 100
 # More annotators than this are not compared in pairs.
@@ -74,7 +74,7 @@ def concerns(
             for name in stand_ins(model.belief_, rows)
         ]
     sentences += _against_record(model, rows)
-    part = _part(rows)
+    part = _sample(rows)
     # The circuit has a say only where a row may stand for other features than its own.
     source = "biased" if model.belief_.features or observation.variants > 1 else "fair"
     fair = predicted(model.belief_, model.fitted_, part, source)
@@ -94,10 +94,10 @@ def concerns(
     return sentences + _against_audit(model, rows.take(known), held_out[known])
 
 
-def _part(rows: Rows) -> Rows:
+def _sample(rows: Rows) -> Rows:
     """Some rows, and all that were audited."""
     chosen = np.zeros(len(rows), dtype=bool)
-    chosen[:: max(1, len(rows) // LOOKED_AT)] = True
+    chosen[:: max(1, len(rows) // SAMPLED)] = True
     if rows.fair is not None:
         chosen |= rows.fair >= 0
     return rows if chosen.all() else rows.take(np.flatnonzero(chosen))
@@ -181,7 +181,7 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
     return sentences
 
 
-def tell(sentences: list[str], stacklevel: int) -> None:
+def warn_of(sentences: list[str], stacklevel: int) -> None:
     """Warn of each concern."""
     for sentence in sentences:
         warnings.warn(LearningWarning(sentence), stacklevel=stacklevel + 1)
@@ -190,7 +190,7 @@ def tell(sentences: list[str], stacklevel: int) -> None:
 def table_concerns(rows: Rows, belief: Belief) -> list[str]:
     """What speaks against learning from these rows through a belief, a sentence each."""
     if belief.columns.recorded:
-        return _copied(rows, belief)
+        return _copying_annotators(rows, belief)
     if rows.recorded is None:
         return []
     known = np.flatnonzero(rows.recorded >= 0)
@@ -208,7 +208,7 @@ def table_concerns(rows: Rows, belief: Belief) -> list[str]:
             "label, so that the model learns the record and not the fair label; leave it out (drop, or --drop)"
         )
     if names and not same:
-        chances = [_chance(column, labels) for column in columns.values()]
+        chances = [_p_value(column, labels) for column in columns.values()]
         if min(chances) * len(chances) > LEVEL:
             sentences.append(
                 f"none of the {len(names)} features goes with the recorded label (smallest p {min(chances):.2g}): "
@@ -237,7 +237,7 @@ def _gives_away(column: pd.Series, labels: Codes) -> bool:
     return bool(best >= GIVEN_AWAY * len(labels))
 
 
-def _chance(column: pd.Series, labels: Codes) -> float:
+def _p_value(column: pd.Series, labels: Codes) -> float:
     """How likely a feature goes with the recorded label as much as this by chance, by a chi-squared test in bins."""
     if pd.api.types.is_numeric_dtype(column) and column.nunique() > BINS:
         ranks = column.rank(method="average", pct=True, na_option="top").to_numpy()
@@ -260,7 +260,7 @@ def _counts(codes: Codes, labels: Codes) -> Floats:
     return table
 
 
-def _copied(rows: Rows, belief: Belief) -> list[str]:
+def _copying_annotators(rows: Rows, belief: Belief) -> list[str]:
     """Annotators who agree as two who do not copy each other would not.
 
     Two annotators who err independently of each other agree in a share αβ + (1 - α)(1 - β) of the rows, where α and β
@@ -307,18 +307,20 @@ def stand_ins(belief: Belief, rows: Rows) -> list[str]:
         groups = grouping.shares[known].argmax(axis=1)
         if len(np.unique(groups)) < 2:
             continue
-        names += [name for name in rows.features if name not in names and _tells(rows.frame[name].iloc[known], groups)]
+        names += [
+            name for name in rows.features if name not in names and _determines(rows.frame[name].iloc[known], groups)
+        ]
     return names
 
 
-def _tells(column: pd.Series[Any], groups: np.ndarray[Any, np.dtype[Any]]) -> bool:
+def _determines(column: pd.Series[Any], groups: np.ndarray[Any, np.dtype[Any]]) -> bool:
     codes, values = pd.factorize(column, use_na_sentinel=False)
     if len(values) > min(MOST_VALUES, len(codes) // 10):
         return False
     counts = _counts(codes, groups.astype(np.int64))
     # Beyond what always naming the largest group would get right.
     most = counts.sum(axis=0).max()
-    return bool(counts.max(axis=1).sum() - most >= TELLS * (len(codes) - most))
+    return bool(counts.max(axis=1).sum() - most >= DETERMINES * (len(codes) - most))
 
 
 def learner_facts(model: DebiasedClassifier) -> dict[str, Any]:

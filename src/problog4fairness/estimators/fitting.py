@@ -295,7 +295,7 @@ def task_of(observation: Observation, rows: Rows, seed: int, weights: Floats | N
     return Task(observation, seed, weights=mass, audited=audited)
 
 
-def take(model: DebiasedClassifier, fitted: Fitted) -> None:
+def note_fit(model: DebiasedClassifier, fitted: Fitted) -> None:
     """Note on the model what was learned."""
     model.fitted_ = fitted
     model.history_ = {name: list(values) for name, values in fitted.history.items()}
@@ -308,7 +308,7 @@ def _passed(belief: Belief, sensitive_features: Any) -> Any:
 
 
 def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
-    names = _names(model.sensitive)
+    names = _column_names(model.sensitive)
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
         raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
@@ -342,10 +342,10 @@ def known_labels(fair: Any, rows: int) -> tuple[Any, Floats | None]:
     """
     if not isinstance(fair, Audit):
         return fair, None
-    labels = _beside(fair, fair.values(), rows)
+    labels = _by_row(fair, fair.values(), rows)
     if fair.sampling != "stratified":
         return labels, None
-    return labels, np.nan_to_num(_beside(fair, fair.weights, rows).astype(np.float64))
+    return labels, np.nan_to_num(_by_row(fair, fair.weights, rows).astype(np.float64))
 
 
 def _warn_design(fair: Any) -> None:
@@ -360,7 +360,7 @@ def _warn_design(fair: Any) -> None:
         warn_audit(f"{NOT_STATED}; {known} rows have a fair label")
 
 
-def _beside(audit: Audit, values: Any, rows: int) -> Any:
+def _by_row(audit: Audit, values: Any, rows: int) -> Any:
     """``[rows]``: a value of each audited row where it stands in X, missing elsewhere."""
     if (audit.rows < 0).any() or (audit.rows >= rows).any():
         absent = int(((audit.rows < 0) | (audit.rows >= rows)).sum())
@@ -381,7 +381,7 @@ def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:
     return by_row if weights is None else weights * by_row
 
 
-def _names(sensitive: object) -> tuple[str, ...]:
+def _column_names(sensitive: object) -> tuple[str, ...]:
     """The names of columns that a user wrote."""
     names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else sensitive
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):

@@ -30,7 +30,7 @@ from problog4fairness.data import parse_json, read_file, write_atomically
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import model_manifest as checked
 from problog4fairness.estimators.calibration import OutOfFold
-from problog4fairness.estimators.fitting import take
+from problog4fairness.estimators.fitting import note_fit
 from problog4fairness.estimators.group_use import GroupUse
 from problog4fairness.learners import Fitted, learner_json, learner_of_json
 
@@ -242,5 +242,5 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
         shapes = {**shapes, **OutOfFold.shapes(judged, len(classes))}
     tensors = checked.tensors_of(weights, shapes)
     model.out_of_fold_ = OutOfFold.from_tensors(tensors) if judged else None
-    take(model, fitted.from_state(tensors, plain))
+    note_fit(model, fitted.from_state(tensors, plain))
     return model

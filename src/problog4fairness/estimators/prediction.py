@@ -73,7 +73,7 @@ def fair_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
 def predicted(belief: Belief, fitted: Fitted, rows: Rows, source: str) -> Floats:
     """P(fair label), ``[rows, classes]``, of new rows whose features are ``"fair"`` or ``"biased"``."""
     if source == "biased":
-        return _restored(belief, fitted, rows)
+        return _restored_proba(belief, fitted, rows)
     inputs = fair_inputs(rows)
     return _numpy(_log_proba(fitted, inputs.table).exp()[inputs.index[:, 0]])
 
@@ -121,7 +121,7 @@ def predicts_from(model: DebiasedClassifier) -> str:
     return model.test_features or model.belief_.kind.predicts_from
 
 
-def _restored(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
+def _restored_proba(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
     missing = [c for c in belief.columns.sensitive if belief.features and c not in rows.frame.columns]
     if missing:
         raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
@@ -271,12 +271,12 @@ class Scorer:
     def _scores(self, frame: pd.DataFrame) -> dict[str, Any]:
         features = feature_frame(self._model, frame)
         # By the columns that are there, so that all pieces of a table get the same ones.
-        names = [name for name in COLUMNS if self._tells(name, frame)]
-        columns = {each: np.full(len(frame), np.nan) for name in names for each in _written(self._model, name)}
+        names = [name for name in COLUMNS if self._can_add(name, frame)]
+        columns = {each: np.full(len(frame), np.nan) for name in names for each in _column_names(self._model, name)}
         taken = [name for name in columns if name in frame.columns]
         if taken:
             raise P4FError(f"the table already has the column {taken[0]!r}; drop or rename it")
-        for rows, with_groups, with_label in self._parts(frame, names):
+        for rows, with_groups, with_label in self._by_knowledge(frame, names):
             try:
                 part = (features, frame) if rows.all() else (features[rows], frame[rows])
                 label = part[1][self._recorded] if with_label else None
@@ -289,20 +289,20 @@ class Scorer:
                 raise RestartReading from None
             for name, values in scores.items():
                 columns[name][rows] = values
-        chances = [columns[name] for name in _written(self._model, FAIR)]
+        chances = [columns[name] for name in _column_names(self._model, FAIR)]
         chosen = decide(np.column_stack(chances) if len(chances) > 1 else chances[0], self._threshold)
         if self._digits is not None:
             columns = {name: values.round(self._digits) for name, values in columns.items()}
         return columns | {"fair_label": np.asarray(self._model.classes_)[chosen]}
 
-    def _tells(self, name: str, frame: pd.DataFrame) -> bool:
+    def _can_add(self, name: str, frame: pd.DataFrame) -> bool:
         """Whether a column can be added to a table."""
         belief = self._model.belief_
         needed = (*belief.columns.context, *belief.features) if name.startswith(("recorded", "distorted")) else ()
         present = all(column in frame.columns for column in needed)
         return present and (name != DISTORTED or (belief.record.copied and self._recorded in frame.columns))
 
-    def _parts(self, frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, bool, bool]]:
+    def _by_knowledge(self, frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, bool, bool]]:
         """Rows that are scored together, whether their groups are known, and whether their labels are."""
         known, labelled = (np.zeros(len(frame), dtype=bool) for _ in range(2))
         if RECORDED in names:
@@ -337,7 +337,7 @@ def _scores(
     return scores if explanation.distorted is None else scores | {DISTORTED: explanation.distorted}
 
 
-def _written(model: DebiasedClassifier, name: str) -> list[str]:
+def _column_names(model: DebiasedClassifier, name: str) -> list[str]:
     """The columns that are written for one of :data:`COLUMNS`: probabilities of many classes have one each."""
     if len(model.classes_) == 2 or name not in (FAIR, RECORDED):
         return [name]
@@ -346,5 +346,5 @@ def _written(model: DebiasedClassifier, name: str) -> list[str]:
 
 def _by_class(model: DebiasedClassifier, name: str, chances: Floats) -> dict[str, Floats]:
     """Probabilities ``[rows, classes]`` as columns: that of the favourable label, or of many classes all."""
-    names = _written(model, name)
+    names = _column_names(model, name)
     return dict(zip(names, chances.T[-len(names) :], strict=True))

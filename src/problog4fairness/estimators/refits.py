@@ -108,7 +108,7 @@ def check_count(count: Any) -> int:
     return count
 
 
-def kept(model: DebiasedClassifier) -> Draws:
+def draws_of(model: DebiasedClassifier) -> Draws:
     """The draws that were made when the model was fitted, or the error that says how to get some."""
     draws: Draws | None = getattr(model, "draws_", None)
     if draws is None:

@@ -138,7 +138,7 @@ def compare_rows(
             tell_group_use(use, stacklevel=3)
             method.use_sensitive = use.used
         chosen.append(method)
-    chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
+    chosen += [METHODS[kind](data.sensitive) for kind in _method_names(methods, data)]
     if isinstance(learner, Auto):
         learner = chosen_learner(learner, data, chosen[0], parts[0], first.class_weight)
     predicted = predictions(data, chosen, parts, learner, class_weight=first.class_weight)
@@ -213,7 +213,7 @@ def _through(name: str, clf: DebiasedClassifier, data: ComparedRows) -> ThroughB
     )
 
 
-def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
+def _method_names(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
     if methods is None:
         known = data.fair >= 0
         absent = {"audit_only"} if known.all() else {"oracle"} if known.any() else {"oracle", "audit_only"}

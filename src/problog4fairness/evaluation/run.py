@@ -79,15 +79,15 @@ def predictions(
                 for method in able
                 if method.title not in predictions.left_out
             ]
-            _taken(runs, learner, predictions.left_out, bar, start)
-            _predicted(data, runs, predictions)
+            _take_steps(runs, learner, predictions.left_out, bar, start)
+            _predict(data, runs, predictions)
     for title in predictions.left_out:
         predictions.chances.pop(title, None)
         predictions.witnessed.pop(title, None)
     return predictions
 
 
-def _predicted(data: ComparedRows, runs: Sequence[_Run], predictions: Predictions) -> None:
+def _predict(data: ComparedRows, runs: Sequence[_Run], predictions: Predictions) -> None:
     """Note what those that are trained predict for their test rows."""
     for run in runs:
         if run.trained is not None:
@@ -180,7 +180,7 @@ class _Run:
         return 1.0 if self.trained is not None else min((self.taken + more) / self.method.fits, 1.0)
 
 
-def _taken(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str], bar: Bar, before: int) -> None:
+def _take_steps(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str], bar: Bar, before: int) -> None:
     """Take all steps of all runs, in rounds; a method that fails is noted in ``left_out``.
 
     ``before`` is how many splits were done earlier, for the bar.
