@@ -310,7 +310,7 @@ def _of_strata(frame: pd.DataFrame, columns: list[str], population: Mapping[Any,
     if lacking:
         raise P4FError(f"population says nothing of the stratum {lacking[0]!r}")
     values = [(stratum,) if len(columns) == 1 else stratum for stratum in sizes]
-    words = [", ".join(f"{name} = {value}" for name, value in zip(columns, own, strict=True)) for own in values]
+    words = [", ".join(f"{name} = {value}" for name, value in zip(columns, kind, strict=True)) for kind in values]
     strata = np.array([place[stratum] for stratum in sampled], dtype=np.int64)
     return Sample("stratified", strata, np.array(list(sizes.values())), tuple(words), " and ".join(columns))
 

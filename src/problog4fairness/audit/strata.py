@@ -57,15 +57,18 @@ class Strata:
     def _parts(self) -> list[tuple[int, list[str]]]:
         places = np.ndindex(self.shape)
         return [
-            (group, [f"{c} = {v[i]}" for c, v, i in zip(self.columns, self.values, own, strict=True)])
-            for group, *own in places
+            (group, [f"{c} = {v[i]}" for c, v, i in zip(self.columns, self.values, codes, strict=True)])
+            for group, *codes in places
         ]
 
     def table(self) -> pd.DataFrame:
         """A row for each stratum: its ``group``, and what was ``recorded``."""
         parts = self._parts()
         return pd.DataFrame(
-            {"group": [self.groups[group] for group, _ in parts], "recorded": [", ".join(own) for _, own in parts]}
+            {
+                "group": [self.groups[group] for group, _ in parts],
+                "recorded": [", ".join(recorded) for _, recorded in parts],
+            }
         )
 
     def codes(self, groups: Codes, *recorded: Codes) -> Codes:

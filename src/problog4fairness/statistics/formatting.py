@@ -66,4 +66,6 @@ def in_labels(meaning: str, values: Sequence[Any]) -> str:
     """
     if len(values) != 2 or not meaning.startswith("a fair "):
         return meaning
-    return re.sub(r"(a fair|is recorded as) ([01])(?= |$)", lambda own: f"{own[1]} {values[int(own[2])]}", meaning)
+    return re.sub(
+        r"(a fair|is recorded as) ([01])(?= |$)", lambda match: f"{match[1]} {values[int(match[2])]}", meaning
+    )

@@ -22,8 +22,8 @@ def estimated_jointly(
     columns = (map(float, column) for column in (values, low, high))
     matrix = (tuple(zip(names, map(float, row), strict=True)) for row in information)
     return tuple(
-        replace(own, value=value, low=a, high=b, rows=rows, source=source, information=row)
-        for own, value, a, b, row in zip(parameters, *columns, matrix, strict=True)
+        replace(parameter, value=value, low=a, high=b, rows=rows, source=source, information=row)
+        for parameter, value, a, b, row in zip(parameters, *columns, matrix, strict=True)
     )
 
 
@@ -58,9 +58,9 @@ def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Bet
         kind = type(prior).__name__
         raise P4FError(f"prior must be a mapping such as {{'p1': p4f.statistics.Beta(2, 8)}}, not {kind}")
     named_parameters(parameters, prior)
-    for name, own in prior.items():
-        if not isinstance(own, Beta):
-            kind = type(own).__name__
+    for name, beta in prior.items():
+        if not isinstance(beta, Beta):
+            kind = type(beta).__name__
             raise P4FError(f"the prior of {name} must be a Beta, not {kind}; write p4f.statistics.Beta(2, 8)")
     return dict(prior)
 
@@ -98,17 +98,19 @@ def outcomes_of(parameter: Parameter) -> Hashable:
 
 def _used(cell: Sequence[Parameter]) -> dict[str, float]:
     """The values in use of the parameters of one cell."""
-    values = {own.name: own.value or 0.0 for own in cell}
-    estimated = [own for own in cell if own.rows is not None]
+    values = {parameter.name: parameter.value or 0.0 for parameter in cell}
+    estimated = [parameter for parameter in cell if parameter.rows is not None]
     rest = 1 - sum(values.values())
     if len(cell) == 1:
-        return {own.name: own.used or 0.0 for own in cell}
-    if not estimated or not (any(own.at_boundary for own in estimated) or rest < 1e-9):
+        return {parameter.name: parameter.used or 0.0 for parameter in cell}
+    if not estimated or not (any(parameter.at_boundary for parameter in estimated) or rest < 1e-9):
         return values
-    share = sum(own.value or 0.0 for own in estimated) + max(rest, 0.0)
-    rows = min(own.equal_rows if own.at_boundary else float(own.rows or 0) for own in estimated)
+    share = sum(parameter.value or 0.0 for parameter in estimated) + max(rest, 0.0)
+    rows = min(parameter.equal_rows if parameter.at_boundary else float(parameter.rows or 0) for parameter in estimated)
     scale = rows + HALF * (len(estimated) + 1)
-    return values | {own.name: ((own.value or 0.0) * rows + HALF * share) / scale for own in estimated}
+    return values | {
+        parameter.name: ((parameter.value or 0.0) * rows + HALF * share) / scale for parameter in estimated
+    }
 
 
 def check_known(parameters: Sequence[Parameter]) -> None:
@@ -116,7 +118,7 @@ def check_known(parameters: Sequence[Parameter]) -> None:
     empty = [parameter for parameter in parameters if parameter.without_rows]
     if empty:
         raise MissingValueError(
-            f"no audited row tells about {', '.join(own.description for own in empty)}; {ways_on(empty[0])}"
+            f"no audited row tells about {', '.join(parameter.description for parameter in empty)}; {ways_on(empty[0])}"
         )
     unknown = [parameter.name for parameter in parameters if parameter.value is None]
     if unknown:
@@ -194,6 +196,6 @@ def parameters_from_json(
     }
     parameters = []
     for entry in value:
-        known: dict[str, Any] = {name: read[name](own) if name in read else own for name, own in entry.items()}
+        known: dict[str, Any] = {name: read[name](part) if name in read else part for name, part in entry.items()}
         parameters.append(Parameter(**known, bounds=(bounds or {}).get(entry["name"], (0.0, 1.0))))
     return tuple(parameters)

@@ -58,7 +58,10 @@ def _shares(
         counts, outcome = counted(cell)
         return proportion(float(counts[outcome]), float(counts.sum()), confidence)
 
-    return tuple(own if own.cell is None else own.estimated(estimate(own.cell)) for own in parameters)
+    return tuple(
+        parameter if parameter.cell is None else parameter.estimated(estimate(parameter.cell))
+        for parameter in parameters
+    )
 
 
 def counted_features(
@@ -101,9 +104,9 @@ def counted_features(
     def counted(cell: Cell) -> tuple[Floats, int]:
         return tables[str(cell.feature)][cell.group, cell.recorded], cell.fair
 
-    alone = _shares([own for own in belief.parameters if own.name not in joint], counted, confidence)
-    estimated = joint | {own.name: own for own in alone}
-    return tuple(estimated[own.name] for own in belief.parameters), None
+    alone = _shares([parameter for parameter in belief.parameters if parameter.name not in joint], counted, confidence)
+    estimated = joint | {parameter.name: parameter for parameter in alone}
+    return tuple(estimated[parameter.name] for parameter in belief.parameters), None
 
 
 def _cross(
@@ -128,16 +131,20 @@ def counted_cells(
     for change in belief.reads:
         hits, total = _counts(belief, change, rows, strata, confidence)
         _warn_unseen_values(belief, change, total.reshape(belief.cells(change).shape))
-        of_change = [own for cell, own in belief.by_cell().items() if cell.change == change]
+        of_change = [parameter for cell, parameter in belief.by_cell().items() if cell.change == change]
         for group in belief.affected:
-            parameters = [own for own in of_change if own.cell is not None and belief.group_of(own.cell) == group]
-            places = [own.cell.group for own in parameters if own.cell is not None]
+            parameters = [
+                parameter
+                for parameter in of_change
+                if parameter.cell is not None and belief.group_of(parameter.cell) == group
+            ]
+            places = [parameter.cell.group for parameter in parameters if parameter.cell is not None]
             k, n = hits[places], total[places]
             _warn_few_rows(belief, change, group, float(n.sum()))
             cells = shrunk(k, n, confidence) if len(parameters) > 1 else [None]
             for parameter, cell, *counts in zip(parameters, cells, k.tolist(), n.tolist(), strict=True):
                 estimated[parameter.name] = _estimated(parameter, cell, counts[0], counts[1], confidence)
-    return tuple(estimated[own.name] for own in belief.parameters)
+    return tuple(estimated[parameter.name] for parameter in belief.parameters)
 
 
 def _estimated(parameter: Parameter, cell: Shrunk | None, hits: float, rows: float, confidence: float) -> Parameter:
@@ -173,7 +180,7 @@ def _counts(
     weight = acting if rows.weights is None else acting * rows.weights
     values = np.stack([weight * (rows.recorded == change[1]), weight])
     if places.ndim == 1:
-        values = np.stack([np.bincount(places.astype(np.int64), own, cells) for own in values])
+        values = np.stack([np.bincount(places.astype(np.int64), value, cells) for value in values])
     else:
         values = values @ places
     return values[0], values[1]
@@ -222,23 +229,27 @@ def joint_parameters(
     Its worth s, in rows, is the one by which each audited row is predicted best from all others in its group.
     A change that has no parameter does not happen; ``counts`` are ``[groups, recorded, fair]``.
     """
-    of_part = [(own, own.cell) for own in parameters if own.cell is not None and own.cell.feature == part.title]
+    of_part = [
+        (parameter, parameter.cell)
+        for parameter in parameters
+        if parameter.cell is not None and parameter.cell.feature == part.title
+    ]
     allowed = np.zeros(counts.shape, dtype=bool) | np.eye(counts.shape[1], dtype=bool)
     for _, cell in of_part:
         allowed[cell.group, cell.recorded, cell.fair] = True
     means = [_independent(part, table, may) for table, may in zip(counts, allowed, strict=True)]
     worth = [_worth(table * may, mean) for table, may, mean in zip(counts, allowed, means, strict=True)]
     estimated = {}
-    for own, cell in of_part:
+    for parameter, cell in of_part:
         mean = float(np.clip(means[cell.group][cell.recorded, cell.fair], _LEAST, 1 - _LEAST))
-        prior = own.prior or Beta(worth[cell.group] * mean, worth[cell.group] * (1 - mean))
+        prior = parameter.prior or Beta(worth[cell.group] * mean, worth[cell.group] * (1 - mean))
         row = counts[cell.group, cell.recorded]
         hits, rows = float(row[cell.fair]), float(row.sum())
         share = Estimate(hits / rows if rows else 0.0, 0.0, 1.0, round(rows))
-        known = replace(own, prior=prior).estimated(share)
+        known = replace(parameter, prior=prior).estimated(share)
         # The mean of the prior is uncertain, too: half a row more either way. What nobody has seen may never happen.
         low, high = Beta(prior.a + HALF, prior.b + HALF).after(hits, rows).interval(confidence)
-        estimated[own.name] = replace(known, low=low if hits else 0.0, high=high)
+        estimated[parameter.name] = replace(known, low=low if hits else 0.0, high=high)
     return estimated
 
 

@@ -33,11 +33,14 @@ def posterior_draws(
         for cell in _cells(part):
             values |= _counted(cell, count, rng)
     if design is not None:
-        values |= design.draws([own for own in belief.parameters if own.rows is not None], count, rng)
+        values |= design.draws([parameter for parameter in belief.parameters if parameter.rows is not None], count, rng)
     values |= _joint(belief.parameters, count, rng)
     values |= belief._drawn_apart(count, rng)
     return [
-        tuple(own.stated(float(values[own.name][number])) if own.name in values else own for own in belief.parameters)
+        tuple(
+            parameter.stated(float(values[parameter.name][number])) if parameter.name in values else parameter
+            for parameter in belief.parameters
+        )
         for number in range(count)
     ]
 
@@ -57,11 +60,11 @@ def generator(random_state: Any) -> np.random.Generator:
 def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
     """Parameters that are known by their rows alone, those that share the rows of a cell together."""
     cells: dict[Hashable, list[Parameter]] = {}
-    for own in part:
-        if own.rows is None or own.information is not None or not own.is_probability:
+    for parameter in part:
+        if parameter.rows is None or parameter.information is not None or not parameter.is_probability:
             continue
-        worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
-        cells.setdefault((outcomes_of(own), worth), []).append(own)
+        worth = None if parameter.prior is None else round(parameter.prior.a + parameter.prior.b, 9)
+        cells.setdefault((outcomes_of(parameter), worth), []).append(parameter)
     return list(cells.values())
 
 
@@ -70,13 +73,13 @@ def _counted(cell: Sequence[Parameter], count: int, rng: np.random.Generator) ->
     rows, prior = float(cell[0].rows or 0), cell[0].prior
     if prior is not None:
         worth = rows + prior.a + prior.b
-        alpha = [(own.value or 0.0) * worth for own in cell]
+        alpha = [(parameter.value or 0.0) * worth for parameter in cell]
         alpha.append(worth - sum(alpha))
     else:
-        hits = [(own.value or 0.0) * rows for own in cell]
-        alpha = [*(own + HALF for own in hits), max(0.0, rows - sum(hits)) + HALF]
+        hits = [(parameter.value or 0.0) * rows for parameter in cell]
+        alpha = [*(hit + HALF for hit in hits), max(0.0, rows - sum(hits)) + HALF]
     shares = rng.dirichlet(np.maximum(alpha, 1e-3), count)
-    return {own.name: shares[:, place] for place, own in enumerate(cell)}
+    return {parameter.name: shares[:, place] for place, parameter in enumerate(cell)}
 
 
 def _joint(parameters: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
@@ -84,16 +87,16 @@ def _joint(parameters: Sequence[Parameter], count: int, rng: np.random.Generator
 
     Means are half a row away from 0 and 1. Directions that no row tells about do not vary.
     """
-    known = [own for own in parameters if own.information is not None]
+    known = [parameter for parameter in parameters if parameter.information is not None]
     if not known:
         return {}
-    entries = [dict(own.information or ()) for own in known]
-    matrix = np.array([[entry.get(own.name, 0.0) for own in known] for entry in entries])
+    entries = [dict(parameter.information or ()) for parameter in known]
+    matrix = np.array([[entry.get(parameter.name, 0.0) for parameter in known] for entry in entries])
     sizes, directions = np.linalg.eigh((matrix + matrix.T) / 2)
     informed = sizes > ALIKE * max(float(sizes.max()), 1e-300)
     spread = directions[:, informed] / np.sqrt(sizes[informed])
-    rows = np.array([float(own.rows or 0) for own in known])
-    means = (np.array([own.value or 0.0 for own in known]) * rows + HALF) / (rows + 1)
+    rows = np.array([float(parameter.rows or 0) for parameter in known])
+    means = (np.array([parameter.value or 0.0 for parameter in known]) * rows + HALF) / (rows + 1)
     values = means + rng.standard_normal((count, int(informed.sum()))) @ spread.T
     values = 1 - np.abs(1 - np.abs(values))
-    return {own.name: np.clip(column, 0.0, 1.0) for own, column in zip(known, values.T, strict=True)}
+    return {parameter.name: np.clip(column, 0.0, 1.0) for parameter, column in zip(known, values.T, strict=True)}

@@ -136,7 +136,7 @@ def adequate_matrix(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[fl
 
     A model of the fair label that is too simple makes parameters take up what it leaves over.
     """
-    columns = [own for own in matrix.T[1:] if np.ptp(own) > 0]
+    columns = [column for column in matrix.T[1:] if np.ptp(column) > 0]
     pairs = [(a * b) for place, a in enumerate(columns) for b in columns[place:] if len(np.unique(a * b)) > 2]
     if not pairs or matrix.shape[1] + len(pairs) > MOST_CURVED:
         return matrix

@@ -150,16 +150,21 @@ class Design:
     def targets(self, parameters: Iterable[Parameter]) -> list[Target]:
         """Those of the parameters that have a cell and are not ruled out."""
         return [
-            self.target(own.cell, own.name, own.meaning)
-            for own in parameters
-            if own.cell is not None and (own.cell.feature or LABEL) in self.things and not self.is_ruled(own.cell)
+            self.target(parameter.cell, parameter.name, parameter.meaning)
+            for parameter in parameters
+            if parameter.cell is not None
+            and (parameter.cell.feature or LABEL) in self.things
+            and not self.is_ruled(parameter.cell)
         ]
 
     def estimated(self, parameters: Iterable[Parameter], confidence: float) -> tuple[Parameter, ...]:
         """The parameters with what the strata say of them; those that the design does not tell stay as they are."""
         parameters = tuple(parameters)
         known = {target.name: self.estimate(target, confidence) for target in self.targets(parameters)}
-        return tuple(own.estimated(known[own.name], SOURCE) if own.name in known else own for own in parameters)
+        return tuple(
+            parameter.estimated(known[parameter.name], SOURCE) if parameter.name in known else parameter
+            for parameter in parameters
+        )
 
     def estimate(self, target: Target, confidence: float) -> Estimate:
         """The value of a target with its interval."""
@@ -178,7 +183,11 @@ class Design:
             inside = (strata // classes == group) & (fair == label)
             cells = (self.target(Cell(group, label, recorded), "", "") for recorded in range(classes))
             estimates = [self.estimate(cell, CONFIDENCE) for cell in cells]
-            rows = [equal_rows(own.value, own.low, own.high, CONFIDENCE) for own in estimates if own.rows]
+            rows = [
+                equal_rows(estimate.value, estimate.low, estimate.high, CONFIDENCE)
+                for estimate in estimates
+                if estimate.rows
+            ]
             scale[inside] = stands[inside].sum() / max(float(np.mean(rows)) if rows else 0.0, 1e-9)
         return np.asarray(stands / np.maximum(scale, 1e-300))
 
@@ -195,8 +204,8 @@ class Design:
             whole = counts + rng.multinomial(np.broadcast_to(left, chance.shape[:-1]), chance)
             shares.append(whole / np.maximum(whole.sum(-1, keepdims=True), 1))
         return {
-            own.name: np.nan_to_num(own.value(shares[own.thing][..., own.fair]), nan=0.5)
-            for own in self.targets(parameters)
+            parameter.name: np.nan_to_num(parameter.value(shares[parameter.thing][..., parameter.fair]), nan=0.5)
+            for parameter in self.targets(parameters)
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -205,7 +214,7 @@ class Design:
             "things": list(self.things),
             "shape": list(self.shape),
             "sizes": self.sizes.astype(int).tolist(),
-            "counts": [own.astype(int).tolist() for own in self.counts],
+            "counts": [counts.astype(int).tolist() for counts in self.counts],
             "ruled": list(self.ruled),
         }
 

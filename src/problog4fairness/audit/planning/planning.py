@@ -66,8 +66,8 @@ def plan_audit(
     targets = _targets(belief, audit, drawn.strata, notes)
     imagined = imagined_rows(belief, audit, _known_values(belief, pilot, before, recorded, fair, notes))
     known = [
-        Parameter(own.name, own.meaning, confidence=confidence).estimated(audit.estimate(own, confidence))
-        for own in targets
+        Parameter(target.name, target.meaning, confidence=confidence).estimated(audit.estimate(target, confidence))
+        for target in targets
     ]
     halves, rows, parts = _halves(known), audit.rows, belief._parts_found
     # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
@@ -87,7 +87,7 @@ def plan_audit(
         wanted = np.where(active, np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2), wanted)
     least = np.minimum(np.where(active, 0 if imagined.stated else PILOT * parts, TEST), audit.sizes)
     now, in_all = rounds(rows, wanted, least, audit.sizes, imagined.stated, finished)
-    few = [drawn.strata.names[own] for own in audit.ruled if audit.sizes[own] > 0]
+    few = [drawn.strata.names[stratum] for stratum in audit.ruled if audit.sizes[stratum] > 0]
     if few:
         notes.append(f"what was recorded is fair, says the belief, for {'; '.join(few)}: {TEST} rows of each test that")
     if unknown := int((drawn.codes < 0).sum()):
@@ -147,11 +147,16 @@ def _random_plan(
     before = None if pilot is None else Sheet.of(to_frame(pilot), coarse, design)
     filled = np.zeros(len(words))
     if before is not None:
-        codes = np.stack([_fair_codes(before.frame, *own) for own in zip(columns, drawn.strata.values, strict=True)])
+        codes = np.stack(
+            [_fair_codes(before.frame, *column) for column in zip(columns, drawn.strata.values, strict=True)]
+        )
         filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
     wanted = np.minimum(wanted, coarse.sizes)
     done = bool((filled >= wanted).all())
-    unknown = [Parameter(own.name, own.meaning, None, 0.0, 1.0, 0) for own in probabilities(belief.parameters)]
+    unknown = [
+        Parameter(parameter.name, parameter.meaning, None, 0.0, 1.0, 0)
+        for parameter in probabilities(belief.parameters)
+    ]
     return AuditPlan(
         "hoeffding" if design == "hoeffding" else "random",
         paper.error,
@@ -205,7 +210,7 @@ def _audited(belief: Belief, drawn: SamplingFrame, pilot: Any, columns: tuple[st
         nothing = np.zeros(0, dtype=np.int64)
         return None, Design.of(strata, drawn.sizes, nothing, [nothing] * len(columns), ruled)
     before = Sheet.of(to_frame(pilot), drawn, "neyman")
-    codes = [_fair_codes(before.frame, *own) for own in zip(columns, strata.values, strict=True)]
+    codes = [_fair_codes(before.frame, *column) for column in zip(columns, strata.values, strict=True)]
     filled = np.all([code >= 0 for code in codes], axis=0)
     places = drawn.codes[before.places][filled]
     return before, Design.of(strata, drawn.sizes, places, [code[filled] for code in codes], ruled)
@@ -259,9 +264,13 @@ def _estimated(
     except P4FError:  # too few rows for that
         return [], []
     occurring = estimated._occurring(probabilities(estimated.parameters), Rows(drawn.frame, ()))
-    known = [own for own in occurring if None not in (own.value, own.low, own.high)]
-    apart = [own.name for own in known if own.information is not None and own.rows and (own.low, own.high) == (0, 1)]
-    return [own for own in known if own.name not in apart], apart
+    known = [parameter for parameter in occurring if None not in (parameter.value, parameter.low, parameter.high)]
+    apart = [
+        parameter.name
+        for parameter in known
+        if parameter.information is not None and parameter.rows and (parameter.low, parameter.high) == (0, 1)
+    ]
+    return [parameter for parameter in known if parameter.name not in apart], apart
 
 
 def _known_values(
@@ -275,7 +284,12 @@ def _known_values(
             columns: Any = recorded or list(belief.features)
             known.append(belief.estimate(pilot, recorded=columns, fair=fair))
         notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
-    return {own.name: own.value for each in known for own in probabilities(each.parameters) if own.value is not None}
+    return {
+        parameter.name: parameter.value
+        for each in known
+        for parameter in probabilities(each.parameters)
+        if parameter.value is not None
+    }
 
 
 def _halves(parameters: Sequence[Parameter]) -> Floats:

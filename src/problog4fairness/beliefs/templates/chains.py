@@ -104,10 +104,11 @@ class Chain(Belief):
             self.measurement = measured[0]._with_parameters(measured[0].parameters)
             self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
             self.features = self.measurement.features
-        own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
-        suffixes = distinct("_" + variables[0].name for variables in own)
+        of_stages = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
+        suffixes = distinct("_" + variables[0].name for variables in of_stages)
         self.stages = tuple(
-            stage.renamed(variables, suffix) for stage, variables, suffix in zip(stages, own, suffixes, strict=True)
+            stage.renamed(variables, suffix)
+            for stage, variables, suffix in zip(stages, of_stages, suffixes, strict=True)
         )
         self.classes = self.stages[0].classes if self.stages else None
         self.parameters = tuple(parameter for part in self._parts() for parameter in part.parameters)

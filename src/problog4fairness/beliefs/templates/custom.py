@@ -158,7 +158,7 @@ class ProgramBelief(Belief):
     @property
     def record(self) -> LabelRecord:
         """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
-        outcomes = next(own.outcomes for own in self._program.networks if own.name == self._classifier)
+        outcomes = next(network.outcomes for network in self._program.networks if network.name == self._classifier)
         gaps = len(self._program.queries) == (2 if outcomes is None else len(outcomes)) + 1
         # Its queries are for the classes in order.
         return replace(super().record, columns=self.recorded, gaps=gaps, ordered=True)
@@ -289,7 +289,9 @@ class ProgramBelief(Belief):
         unknown = tuple(parameter for parameter in self.parameters if parameter.value is None)
         if not unknown:
             raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
-        estimates = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
+        estimates = {
+            parameter.name: parameter for parameter in most_likely(self, self.program(), unknown, rows, confidence)
+        }
         return tuple(estimates.get(parameter.name, parameter) for parameter in self.parameters)
 
     def words(self, label: Label | None = None) -> list[str]:

@@ -188,11 +188,14 @@ class Distorted:
             for level, value in strengths(strength, variable, groups, name).items()
         ]
 
-    def _table(self, variable: Sensitive, groups: Sequence[int], said: Sequence[Strength]) -> list[Parameter]:
+    def _table(self, variable: Sensitive, groups: Sequence[int], stated: Sequence[Strength]) -> list[Parameter]:
         """One for each pair of values, to be estimated or bound."""
-        excluded = [change for strength, change in zip(said, (NEGATIVE, POSITIVE), strict=True) if strength is False]
-        bits = self.together and all(len(own) == 2 for own in self.options)
-        if any(own is not None and not isinstance(own, Mapping) and not (bits and own is False) for own in said):
+        excluded = [change for strength, change in zip(stated, (NEGATIVE, POSITIVE), strict=True) if strength is False]
+        bits = self.together and all(len(values) == 2 for values in self.options)
+        if any(
+            strength is not None and not isinstance(strength, Mapping) and not (bits and strength is False)
+            for strength in stated
+        ):
             what = f"{self.title} together have" if self.together else f"feature {self.title!r} has"
             raise P4FError(f"{what} more than two values; estimate the table, or bind its parameters")
         count = range(len(self.values))
@@ -212,7 +215,7 @@ class Distorted:
 
     def parameter(self, variable: Sensitive, cell: Cell, value: float | None = None) -> Parameter:
         """The parameter of a cell."""
-        recorded, fair = (self.said(place) for place in (cell.recorded, cell.fair))
+        recorded, fair = (self.value_text(place) for place in (cell.recorded, cell.fair))
         meaning = f"{self.title} recorded as {recorded} is fairly {fair} where {variable.group_text(cell.group)}"
         if self.binary:
             called = parameter_name(variable, cell.group, cell.fair == 1, self.name)
@@ -221,7 +224,7 @@ class Distorted:
             called = f"p({','.join([self.name, *map(atom, inside)])})"
         return Parameter(called, meaning, value, cell=cell)
 
-    def said(self, place: int) -> str:
+    def value_text(self, place: int) -> str:
         """A value as people read it."""
         value = self.values[place]
         return ", ".join(map(str, value)) if self.together else str(value)
@@ -234,13 +237,13 @@ class Distorted:
         name = self.name
         lines, biased = [comment(self.title), f"nn({name},X) :: {name}_(X)."], []
         for change, kind, body in ((NEGATIVE, "neg", f"\\+{name}_(X)"), (POSITIVE, "pos", f"{name}_(X)")):
-            found = [
-                own.fact(f"{name}_{kind}_bias(X)", goal(variable, cell.group))
-                for cell, own in sorted(parameters.items(), key=lambda entry: -entry[0].group)
+            facts = [
+                parameter.fact(f"{name}_{kind}_bias(X)", goal(variable, cell.group))
+                for cell, parameter in sorted(parameters.items(), key=lambda entry: -entry[0].group)
                 if (cell.recorded, cell.fair) == change
             ]
-            lines += found
-            if found:
+            lines += facts
+            if facts:
                 biased.append(f"{name}_biased(X) :- {body}, {name}_{kind}_bias(X).")
         lines += biased
         if biased:
@@ -255,38 +258,40 @@ class Distorted:
     def _table_rules(self, variable: Sensitive, parameters: Mapping[Cell, Parameter]) -> list[str]:
         name, values = self.name, self.values
         lines = [comment(self.title), f"nn({name},[X],V,[{','.join(map(atom, values))}]) :: {name}_(X,V)."]
-        chances = {(cell.group, cell.recorded, cell.fair): own for cell, own in parameters.items()}
+        chances = {(cell.group, cell.recorded, cell.fair): parameter for cell, parameter in parameters.items()}
         facts, rules = flip_rules(variable, values, chances, before=f"{name}_", after=name, name=name)
         return [*lines, *facts, *rules, *(f"?- {name}(x,{atom(v)})." for v in values)]
 
     def table(self, groups: int, parameters: Mapping[Cell, Parameter]) -> Tensor:
         """P(fair value | recorded value, group), ``[groups, recorded, fair]``: what its clauses say, looked up."""
-        found = torch.zeros(groups, len(self.values), len(self.values), dtype=torch.float64)
+        chances = torch.zeros(groups, len(self.values), len(self.values), dtype=torch.float64)
         used = known_values(parameters.values())
-        for cell, own in parameters.items():
-            found[cell.group, cell.recorded, cell.fair] = used.get(own.name, math.nan)
-        return found + torch.diag_embed(1 - found.sum(dim=-1))
+        for cell, parameter in parameters.items():
+            chances[cell.group, cell.recorded, cell.fair] = used.get(parameter.name, math.nan)
+        return chances + torch.diag_embed(1 - chances.sum(dim=-1))
 
     def sentences(self, variable: Sensitive, parameters: Mapping[Cell, Parameter], verb: str) -> list[str]:
         """What is said of each group; ``verb`` leads from the recorded value to the fair one."""
-        found = []
+        sentences = []
         for level in reversed(range(len(variable.levels))):
             group = variable.group_text(level)
             parts = [
-                f"of the people with {group} and {self.title} = {self.said(cell.recorded)} on record, {share(own)} "
-                f"{verb} {self.said(cell.fair)}"
-                for cell, own in parameters.items()
+                f"of the people with {group} and {self.title} = {self.value_text(cell.recorded)} on record, "
+                f"{share(parameter)} {verb} {self.value_text(cell.fair)}"
+                for cell, parameter in parameters.items()
                 if cell.group == level
             ]
             if self.together and parts:
-                found.append(self._summary(group, [own for cell, own in parameters.items() if cell.group == level]))
+                sentences.append(
+                    self._summary(group, [parameter for cell, parameter in parameters.items() if cell.group == level])
+                )
             elif parts:
-                found.append(joined(parts, f"the people with {group} and", "those with"))
-        return found
+                sentences.append(joined(parts, f"the people with {group} and", "those with"))
+        return sentences
 
     def _summary(self, group: str, parameters: Sequence[Parameter]) -> str:
         """Several features have too many parameters to be read out."""
-        known = [own.value for own in parameters if own.value is not None]
+        known = [parameter.value for parameter in parameters if parameter.value is not None]
         said = f"{len(parameters)} parameters say how likely each fair combination is, given the recorded one"
         if len(known) < len(parameters):
             return f"Where {group}, {self.title} are distorted together: {said}."
@@ -300,5 +305,6 @@ class Distorted:
         """P(fair value != recorded value) of each feature, ``[..., recorded]``, from ``[..., recorded, fair]``."""
         places = np.stack(np.unravel_index(np.arange(len(self.values)), tuple(map(len, self.options))))
         return {
-            name: (table * (own[:, None] != own)).sum(axis=-1) for name, own in zip(self.features, places, strict=True)
+            name: (table * (place[:, None] != place)).sum(axis=-1)
+            for name, place in zip(self.features, places, strict=True)
         }

@@ -145,7 +145,9 @@ class MeasurementBias(FeatureBias):
             parameter
             for part in self.parts
             for parameter in part.parameters(
-                self.variable, self.affected, *(self._of_feature(own, part.title) for own in (negative, positive))
+                self.variable,
+                self.affected,
+                *(self._of_feature(strength, part.title) for strength in (negative, positive)),
             )
         )
 
@@ -154,10 +156,10 @@ class MeasurementBias(FeatureBias):
         """The features one by one, and those that are distorted together as one."""
         alone = [(name,) for name in self.features if name not in self.joint]
         together = [*([self.joint] if self.joint else []), *alone]
-        names = predicates(("_".join(own) for own in together), "f", {"a"})
+        names = predicates(("_".join(features) for features in together), "f", {"a"})
         return tuple(
-            Distorted(own, tuple(self.values[feature] for feature in own), name)
-            for own, name in zip(together, names, strict=True)
+            Distorted(features, tuple(self.values[feature] for feature in features), name)
+            for features, name in zip(together, names, strict=True)
         )
 
     @property
@@ -167,11 +169,11 @@ class MeasurementBias(FeatureBias):
 
     def by_cell(self) -> dict[str, dict[Cell, Parameter]]:
         """The parameters of each part."""
-        found: dict[str, dict[Cell, Parameter]] = {part.title: {} for part in self.parts}
-        for own in self.parameters:
-            if own.cell is not None:
-                found[str(own.cell.feature)][own.cell] = own
-        return found
+        by_part: dict[str, dict[Cell, Parameter]] = {part.title: {} for part in self.parts}
+        for parameter in self.parameters:
+            if parameter.cell is not None:
+                by_part[str(parameter.cell.feature)][parameter.cell] = parameter
+        return by_part
 
     def text(self) -> str:
         head = [
@@ -230,18 +232,18 @@ class MeasurementBias(FeatureBias):
         audit = as_audit(audit, tuple(columns[1].values()), drawn_from)
         estimated, design = counted_features(self._awaiting(prior, confidence), audit, *columns, confidence, drawn_from)
         warn_few(
-            [own for own in estimated if own.cell is None or own.cell.feature in self.features],
+            [parameter for parameter in estimated if parameter.cell is None or parameter.cell.feature in self.features],
             error=planned_error(audit),
         )
-        found = self._with_parameters(estimated)
-        found._design = design
-        return found._with_favourable(self.favourable if favourable is None else favourable)
+        belief = self._with_parameters(estimated)
+        belief._design = design
+        return belief._with_favourable(self.favourable if favourable is None else favourable)
 
     @property
     def _kinds(self) -> Strata:
         """The kinds of rows that its parameters are about: by group and recorded features."""
         groups = tuple(self.variable.group_text(level) for level in range(len(self.variable.levels)))
-        words = tuple(tuple(str(plain(value)) for value in own) for own in self.values.values())
+        words = tuple(tuple(str(plain(value)) for value in options) for options in self.values.values())
         return Strata(groups, self.features, words, self.features)
 
     def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
@@ -259,11 +261,13 @@ class MeasurementBias(FeatureBias):
     def feature_sentences(self, verb: str = "should have been recorded with") -> list[str]:
         """See :meth:`FeatureBias.feature_sentences`; ``verb`` leads from the recorded value to the fair one."""
         variable, parameters = self.variable, self.by_cell()
-        return [own for part in self.parts for own in part.sentences(variable, parameters[part.title], verb)]
+        return [
+            parameter for part in self.parts for parameter in part.sentences(variable, parameters[part.title], verb)
+        ]
 
     def drawn(self, fair: str = "fair") -> list[Node]:
         """The nodes of its picture, without the label."""
-        parameters = {name: own.values() for name, own in self.by_cell().items()}
+        parameters = {name: parameter.values() for name, parameter in self.by_cell().items()}
         distorted = features(parameters, self.variable.columns, parameters, fair)
         return [Node(OTHERS, observed=True), *sensitive(self.variables), *distorted]
 

@@ -71,13 +71,15 @@ def from_fair_values(
     rest = recorded - sum(columns[kind] * value for kind in columns if (value := known[kind]) is not None)
     x = np.stack([columns[kind] for kind in free], axis=1) if free else np.zeros((len(fair), 0))
     inverse = np.linalg.inv(x.T @ x)
-    found = inverse @ (x.T @ rest)
+    coefficients = inverse @ (x.T @ rest)
     degrees = len(fair) - len(free)
-    noise = float(np.sqrt(((rest - x @ found) ** 2).sum() / degrees))
+    noise = float(np.sqrt(((rest - x @ coefficients) ** 2).sum() / degrees))
     sure = noise if known["noise"] is None else known["noise"]
     reach = float(t.ppf((1 + confidence) / 2, degrees)) * sure * np.sqrt(np.diag(inverse))
-    values = {kind: (own, own - wide, own + wide) for kind, own, wide in zip(free, found, reach, strict=True)}
-    left = rest - x @ found
+    values = {
+        kind: (value, value - wide, value + wide) for kind, value, wide in zip(free, coefficients, reach, strict=True)
+    }
+    left = rest - x @ coefficients
     values["noise"] = (noise, *_spread_interval(noise, degrees, confidence, left))
     _warn_of_shape(parameters, {"noise": left, "spread": fair})
     values |= _of_fair(fair, confidence)
@@ -113,10 +115,10 @@ def from_repeats(
 
 def _stated(parameters: Mapping[str, Parameter], kind: str) -> float | None:
     """What somebody states; a parameter that does not exist is the neutral one."""
-    own = parameters.get(kind)
-    if own is None:
+    parameter = parameters.get(kind)
+    if parameter is None:
         return NEUTRAL[kind]
-    return own.value if own.rows is None else None
+    return parameter.value if parameter.rows is None else None
 
 
 def _of_fair(fair: Floats, confidence: float) -> dict[str, tuple[float, float, float]]:
@@ -150,10 +152,10 @@ def _spread_interval(spread: float, degrees: int, confidence: float, values: Flo
 
 def _warn_of_shape(parameters: Mapping[str, Parameter], values: Mapping[str, Floats]) -> None:
     """Say where audited values contradict that they are normal, by D'Agostino and Pearson's test of skew and tails."""
-    for kind, own in values.items():
-        if kind not in parameters or len(own) < SHAPE_ROWS or np.ptp(own) <= 1e-9 * (1 + np.abs(own).max()):
+    for kind, sample in values.items():
+        if kind not in parameters or len(sample) < SHAPE_ROWS or np.ptp(sample) <= 1e-9 * (1 + np.abs(sample).max()):
             continue
-        p = float(normaltest(own).pvalue)
+        p = float(normaltest(sample).pvalue)
         if p < NOT_NORMAL:
             warn_audit(
                 f"normality is contradicted for {parameters[kind].name}, {parameters[kind].meaning} (p = {p:.1g}); "
@@ -164,22 +166,26 @@ def _warn_of_shape(parameters: Mapping[str, Parameter], values: Mapping[str, Flo
 def _with_values(
     parameters: Mapping[str, Parameter], values: Mapping[str, tuple[float, float, float]], rows: int
 ) -> list[Parameter]:
-    found = []
-    for kind, own in parameters.items():
-        if own.value is not None and own.rows is None:
-            found.append(own)
+    estimated = []
+    for kind, parameter in parameters.items():
+        if parameter.value is not None and parameter.rows is None:
+            estimated.append(parameter)
             continue
         value, low, high = map(float, values[kind])
-        found.append(replace(own, value=value, low=low, high=high, rows=rows))
-    return found
+        estimated.append(replace(parameter, value=value, low=low, high=high, rows=rows))
+    return estimated
 
 
 def drawn_values(parameters: Mapping[str, Parameter], rng: np.random.Generator) -> dict[str, float]:
     """One posterior draw of the parameters that were estimated, by name."""
-    estimated = {kind: own for kind, own in parameters.items() if own.rows is not None and own.value is not None}
+    estimated = {
+        kind: parameter
+        for kind, parameter in parameters.items()
+        if parameter.rows is not None and parameter.value is not None
+    }
     if not estimated:
         return {}
-    rows = next(int(own.rows or 0) for own in estimated.values())
+    rows = next(int(parameter.rows or 0) for parameter in estimated.values())
     value = {kind: float(parameters[kind].value or 0.0) if kind in parameters else NEUTRAL[kind] for kind in NEUTRAL}
     drawn: dict[str, float] = {}
     free = [kind for kind in ("factor", "shift") if kind in estimated]
@@ -200,27 +206,27 @@ def drawn_values(parameters: Mapping[str, Parameter], rng: np.random.Generator) 
         drawn |= dict(zip(free, map(float, moved), strict=True))
     if "mean" in estimated:
         drawn["mean"] = float(rng.normal(value["mean"], drawn.get("spread", value["spread"]) / math.sqrt(rows)))
-    return {parameters[kind].name: own for kind, own in drawn.items()}
+    return {parameters[kind].name: value for kind, value in drawn.items()}
 
 
-def _degrees(own: Parameter) -> float:
+def _degrees(parameter: Parameter) -> float:
     """The degrees of freedom with which a chi-squared interval is as wide as this one."""
-    if not own.low or not own.high or own.high <= own.low:
+    if not parameter.low or not parameter.high or parameter.high <= parameter.low:
         return math.inf
     # The logarithm of a standard deviation has the variance 1 / (2 degrees).
-    return max(1.0, 2 * 1.96**2 / math.log(own.high / own.low) ** 2)
+    return max(1.0, 2 * 1.96**2 / math.log(parameter.high / parameter.low) ** 2)
 
 
 def finite(values: Any, name: str) -> Floats:
     """Numbers, or the error that says what is wrong with them."""
     try:
-        found = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise P4FError(f"{name} holds values that are not numbers; a numeric feature has numbers only") from None
-    wrong = int((~np.isfinite(found)).sum())
+    wrong = int((~np.isfinite(numbers)).sum())
     if wrong:
         raise P4FError(f"{name} has {wrong} values that are missing or not finite; fill them in, or drop those rows")
-    return found
+    return numbers
 
 
 def require_enough(feature: str, where: str, recorded: Floats, other: Floats) -> None:
@@ -243,12 +249,12 @@ _WORDS = {
 }
 
 
-def with_interval(own: Parameter) -> str:
+def with_interval(parameter: Parameter) -> str:
     """The value of a parameter with its interval."""
-    if own.value is None:
+    if parameter.value is None:
         return "unknown"
-    known = "" if own.low is None or own.high is None else f" ({own.low:.4g} to {own.high:.4g})"
-    return f"{own.value:.4g}{known}"
+    known = "" if parameter.low is None or parameter.high is None else f" ({parameter.low:.4g} to {parameter.high:.4g})"
+    return f"{parameter.value:.4g}{known}"
 
 
 def numeric_rules(

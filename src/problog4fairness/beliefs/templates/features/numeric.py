@@ -166,15 +166,15 @@ class NumericMeasurementBias(FeatureBias):
         return Parameter(self._name(kind, feature, level), meaning, value, bounds=bounds)
 
     def _check_factors(self) -> None:
-        for own in self.parameters:
-            if own.value == 0 and own.name.startswith("factor("):
+        for parameter in self.parameters:
+            if parameter.value == 0 and parameter.name.startswith("factor("):
                 raise P4FError(
-                    f"{own.name} = 0 says that nothing of the fair value was recorded; leave the feature out"
+                    f"{parameter.name} = 0 says that nothing of the fair value was recorded; leave the feature out"
                 )
 
     def by_group(self) -> dict[tuple[str, int], dict[str, Parameter]]:
         """The parameters of each feature and group, by what they are: ``factor``, ``shift`` and so on."""
-        named = {own.name: own for own in self.parameters}
+        named = {parameter.name: parameter for parameter in self.parameters}
         return {
             (feature, level): {
                 kind: named[name] for kind in NEUTRAL if (name := self._name(kind, feature, level)) in named
@@ -185,7 +185,7 @@ class NumericMeasurementBias(FeatureBias):
 
     def _recording(self, feature: str, level: int) -> Recording:
         parameters = self.by_group().get((feature, level), {})
-        return Recording(**(NEUTRAL | {kind: float(own.value or 0.0) for kind, own in parameters.items()}))
+        return Recording(**(NEUTRAL | {kind: float(parameter.value or 0.0) for kind, parameter in parameters.items()}))
 
     def fair_values(self, feature: str, group: Level, recorded: Any) -> tuple[Floats, float]:
         """Mean and standard deviation of the fair values, given recorded ones of a group.
@@ -211,7 +211,7 @@ class NumericMeasurementBias(FeatureBias):
         """See :meth:`Belief._drawn_apart`: lines by the normal distribution, spreads by the chi-squared one."""
         groups = list(self.by_group().values())
         draws = [[drawn_values(parameters, rng) for parameters in groups] for _ in range(count)]
-        return {name: np.array([own[place][name] for own in draws])
+        return {name: np.array([draw[place][name] for draw in draws])
                 for place in range(len(groups)) for name in draws[0][place]}  # fmt: skip
 
     def text(self) -> str:
@@ -234,7 +234,7 @@ class NumericMeasurementBias(FeatureBias):
     def before_label(self, fair: str = "y_h", asked: str = ASKED) -> tuple[list[str], list[str]]:
         """For a chain: what the head of its program says of the numbers, and the clauses of ``fair``, in paragraphs."""
         head = ["x_(g,k1,...) is the row with fair numbers at these points, by the numbers of group g."]
-        head += [f"{own.name}, {own.meaning}: {with_interval(own)}" for own in self.parameters]
+        head += [f"{parameter.name}, {parameter.meaning}: {with_interval(parameter)}" for parameter in self.parameters]
         rules = numeric_rules(self.variable, self.names, *self.quadrature(), fair, asked)
         return head, [f"nn(h,X) :: {asked}(X).", *rules]
 
@@ -256,12 +256,12 @@ class NumericMeasurementBias(FeatureBias):
         levels = groups.levels[:, place][chosen.numpy()]
         recorded = {feature: self._recorded(rows, feature) for feature in self.features}
         nodes, weights = self.quadrature()
-        seeds = row_seeds([own.view(np.int64) for own in recorded.values()], different=record is not None)
+        seeds = row_seeds([values.view(np.int64) for values in recorded.values()], different=record is not None)
         even = torch.from_numpy(weights).expand(len(rows), chosen.shape[1], -1)
         likely = likely_vectors([even] * len(self.features), self.inputs, seeds)
         values = {}
-        for number, (feature, own) in enumerate(recorded.items()):
-            back = [self._recording(feature, level).fair(own) for level in range(len(self.variable.levels))]
+        for number, (feature, column) in enumerate(recorded.items()):
+            back = [self._recording(feature, level).fair(column) for level in range(len(self.variable.levels))]
             centre = np.stack([mean for mean, _ in back], axis=1)[np.arange(len(rows))[:, None], levels]
             width = np.array([width for _, width in back])[levels]
             values[feature] = centre[..., None] + width[..., None] * nodes[likely.positions[..., number].numpy()]
@@ -315,11 +315,17 @@ class NumericMeasurementBias(FeatureBias):
                 known = from_repeats(parameters, feature, *pair, confidence)
             else:
                 known = from_fair_values(parameters, pair[1], pair[0], confidence)
-            estimated |= {own.name: own for own in known}
-        belief = self._with_parameters(tuple(estimated[own.name] for own in self.parameters))
-        for own in belief.parameters:
-            if own.name.startswith("factor(") and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
-                warn_audit(f"{own.name} = {with_interval(own)} may be 0 ({own.meaning}); audit more rows")
+            estimated |= {parameter.name: parameter for parameter in known}
+        belief = self._with_parameters(tuple(estimated[parameter.name] for parameter in self.parameters))
+        for parameter in belief.parameters:
+            if (
+                parameter.name.startswith("factor(")
+                and parameter.rows
+                and (parameter.low or 0.0) <= 0 <= (parameter.high or 0.0)
+            ):
+                warn_audit(
+                    f"{parameter.name} = {with_interval(parameter)} may be 0 ({parameter.meaning}); audit more rows"
+                )
         return belief._with_favourable(self.favourable if favourable is None else favourable)
 
     @classmethod
@@ -377,6 +383,6 @@ class NumericMeasurementBias(FeatureBias):
 
     def drawn(self) -> list[Node]:
         """The nodes of its picture, without the label."""
-        every = [own.name for own in self.parameters]
-        names = {feature: [own for own in every if f"({name}," in own] for feature, name in self.names.items()}
+        every = [parameter.name for parameter in self.parameters]
+        names = {feature: [each for each in every if f"({name}," in each] for feature, name in self.names.items()}
         return numeric_nodes(self.variable, names)

@@ -81,25 +81,31 @@ def plan_numbers(
     if pilot is not None and before is None:
         raise P4FError("the pilot was not drawn by this plan; pass what its draw(...) gave, filled in")
     guessed = belief.by_group()
-    stated = all(own.value is not None for group in guessed.values() for kind, own in group.items() if kind in CHANCE)
-    known = [_guess(feature, level, own, belief, drawn) for (feature, level), own in guessed.items()]
+    stated = all(
+        parameter.value is not None for group in guessed.values() for kind, parameter in group.items() if kind in CHANCE
+    )
+    known = [_guess(feature, level, parameters, belief, drawn) for (feature, level), parameters in guessed.items()]
     rows = np.zeros(len(drawn.sizes))
     audit = None if before is None else _audited(belief, before.frame, columns)
     if audit is not None:
         groups = belief.variable.positions(audit).astype(np.int64)
         rows = np.bincount(groups, minlength=len(rows)).astype(np.float64)
         column = dict(zip(belief.features, columns, strict=True))
-        known = [_estimated(own, audit[groups == own.group], column[own.feature]) for own in known]
-    halves = np.array([own.half(confidence) for own in known])
-    audited = np.array([own.rows for own in known])
+        known = [
+            _estimated(parameter, audit[groups == parameter.group], column[parameter.feature]) for parameter in known
+        ]
+    halves = np.array([parameter.half(confidence) for parameter in known])
+    audited = np.array([parameter.rows for parameter in known])
     wanted = np.zeros(len(rows))
-    np.maximum.at(wanted, [own.group for own in known], halves**2 * np.maximum(audited, 1) / error**2)
+    np.maximum.at(wanted, [parameter.group for parameter in known], halves**2 * np.maximum(audited, 1) / error**2)
     halves = np.where(audited > 0, halves, np.nan)
     finished = bool((halves <= error).all())
     acting = np.isin(np.arange(len(rows)), belief.affected)
     least = np.minimum(np.where(acting & (not stated), PILOT, 0), drawn.sizes)
     now, in_all = rounds(rows, wanted, least, drawn.sizes, stated, finished)
-    parameters = [line for own, half in zip(known, halves.tolist(), strict=True) for line in _lines(belief, own, half)]
+    parameters = [
+        line for each, half in zip(known, halves.tolist(), strict=True) for line in _lines(belief, each, half)
+    ]
     halves = halves.repeat(2)
     return AuditPlan(
         "neyman",
@@ -133,7 +139,7 @@ def _guess(
     if len(recorded) < LEAST_ROWS or np.ptp(recorded) == 0:
         where = belief.variable.group_text(group)
         raise P4FError(f"{len(recorded)} rows with different {feature} have {where}; there is nothing to draw from")
-    stated = {kind: own.value for kind, own in parameters.items() if own.value is not None}
+    stated = {kind: parameter.value for kind, parameter in parameters.items() if parameter.value is not None}
     spread = stated.get("spread", float(recorded.std()))
     return _Known(feature, group, stated.get("noise", GUESS * spread), spread, stated.get("factor", 1.0), 0)
 
@@ -160,13 +166,13 @@ def _estimated(guess: _Known, rows: pd.DataFrame, column: str) -> _Known:
     return guess._replace(noise=noise, spread=spread, factor=float(slope), rows=len(rows))
 
 
-def _lines(belief: NumericMeasurementBias, own: _Known, half: float) -> list[Parameter]:
+def _lines(belief: NumericMeasurementBias, known: _Known, half: float) -> list[Parameter]:
     """The table's lines about factor and shift."""
-    group, feature = belief.variable.group_text(own.group), own.feature
-    inside = f"({belief.names[feature]},{belief.variable.levels[own.group]})"
+    group, feature = belief.variable.group_text(known.group), known.feature
+    inside = f"({belief.names[feature]},{belief.variable.levels[known.group]})"
     factor = Parameter(f"factor{inside}", MEANINGS["factor"].format(feature=feature, group=group), bounds=BOTH_SIDES)
-    if own.rows:
-        factor = replace(factor, value=own.factor, low=own.factor - half, high=own.factor + half)
+    if known.rows:
+        factor = replace(factor, value=known.factor, low=known.factor - half, high=known.factor + half)
     moved = f"by which an average fair {feature} is moved where {group}, in its deviations"
     return [factor, Parameter(f"shift{inside}", moved)]
 

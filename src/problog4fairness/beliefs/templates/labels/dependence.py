@@ -107,7 +107,7 @@ _FOUND: Mapping[str, type[Sensitive]] = {"category": Category, "score": Score}
 
 def _plain(variable: Sensitive) -> dict[str, Any]:
     """What audited rows told, as plain data."""
-    kind = next(name for name, own in _FOUND.items() if type(variable) is own)
+    kind = next(name for name, known in _FOUND.items() if type(variable) is known)
     levels = [plain_value(level) for level in variable.levels]
     more = {field.name: list(getattr(variable, field.name)) for field in _more(type(variable))}
     return {"as": kind, "name": variable.name, "columns": list(variable.columns), "levels": levels, **more}

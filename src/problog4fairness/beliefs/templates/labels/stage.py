@@ -147,8 +147,8 @@ class LabelStage(Belief):
             } or cells
             parts = self._short_parts(group, label.column, words, cells) or [
                 f"of the people with {group} {words.had} {label.column} = {names[cell.fair]}, "
-                f"{share(own)} {words.became} {label.column} = {names[cell.recorded]}"
-                for cell, own in told_of.items()
+                f"{share(parameter)} {words.became} {label.column} = {names[cell.recorded]}"
+                for cell, parameter in told_of.items()
             ]
             if len(told_of) < len(cells):
                 high = max(parameter.high or 0.0 for cell, parameter in cells.items() if cell not in told_of)

@@ -255,14 +255,14 @@ class ErrorModel:
         return states, float(total.sum()) - float(divergence) + self._log_prior(fit)
 
     def _log_prior(self, fit: Fit) -> float:
-        found = -0.5 * float(self.penalty @ fit.weights**2) + sum(_hyper(own) for own in fit.prior.reshape(-1, 2))
+        total = -0.5 * float(self.penalty @ fit.weights**2) + sum(_hyper(prior) for prior in fit.prior.reshape(-1, 2))
         if fit.form.hard:
             priors = ((fit.hard, HARD_PRIOR), (fit.guess, GUESS_PRIOR), (fit.answer, ANSWER_PRIOR))
             for value, (a, b) in priors:
-                found += (a - 1) * np.log(value) + (b - 1) * np.log1p(-value) - betaln(a, b)
+                total += (a - 1) * np.log(value) + (b - 1) * np.log1p(-value) - betaln(a, b)
             # By Laplace's method, as many parameters are averaged over.
-            found -= 0.5 * len(priors) * np.log(len(self.known) / (2 * np.pi))
-        return float(found)
+            total -= 0.5 * len(priors) * np.log(len(self.known) / (2 * np.pi))
+        return float(total)
 
     def _maximised(self, fit: Fit, states: Floats, priors: bool) -> Fit:
         """The model that explains the states best."""
@@ -324,8 +324,9 @@ class ErrorModel:
         if scores.max(initial=0) <= limit:
             return None
         pair = np.unravel_index(int(scores.argmax()), scores.shape)
-        told = int(shared[pair]), float(agreement[pair]), float(expected[pair]), int((scores > limit).sum())
-        return Dependence((int(pair[0]), int(pair[1])), *told)
+        one, other = (int(place) for place in pair)
+        share, by_model = float(agreement[pair]), float(expected[pair])
+        return Dependence((one, other), int(shared[pair]), share, by_model, int((scores > limit).sum()))
 
 
 class Dependence(NamedTuple):

@@ -156,7 +156,7 @@ def _curved(model: ErrorModel, fit: Fit) -> _Curved:
     states, _ = model.states(fit, np.log(fit.tables))
     size, extra = votes.kinds * groups * sides, 3 if fit.form.hard else 0
     chance = expit(model.matrix @ fit.weights)
-    own, cross, shared = np.zeros(size), np.zeros((size, extra)), np.zeros((extra, extra))
+    alone, cross, shared = np.zeros(size), np.zeros((size, extra)), np.zeros((extra, extra))
     scores = []
     for group, hard, fair in np.ndindex(groups, states.shape[2], 2):
         weight = states[:, group, hard, fair]
@@ -164,7 +164,7 @@ def _curved(model: ErrorModel, fit: Fit) -> _Curved:
         place = (np.arange(votes.kinds) * groups + group) * sides + fair * (sides - 1)
         first, second = _slopes(fit, group, fair, hard)
         curvature = -np.einsum("kv,kvab->kab", total, second)
-        np.add.at(own, place, curvature[:, 0, 0])
+        np.add.at(alone, place, curvature[:, 0, 0])
         entries = (first[..., 0].reshape(-1), (np.arange(2 * votes.kinds), np.repeat(place, 2)))
         parts = [votes.counts @ sparse.csr_array(entries, (2 * votes.kinds, size))]
         if extra:
@@ -188,7 +188,7 @@ def _curved(model: ErrorModel, fit: Fit) -> _Curved:
     joint = size <= MOST_JOINT
     if joint:
         full = np.diag(least)
-        full[:size, :size] += np.diag(own)
+        full[:size, :size] += np.diag(alone)
         full[:size, size : size + extra] += cross
         full[size : size + extra, :size] += cross.T
         full[size : size + extra, size : size + extra] += shared
@@ -199,7 +199,7 @@ def _curved(model: ErrorModel, fit: Fit) -> _Curved:
         variance = np.diag(logits)
     else:
         lost = sum(part.multiply(part).multiply(weight[:, None]).sum(0) for weight, part in scores)
-        complete = np.concatenate([own, np.diag(shared), np.diag(label)]) + least
+        complete = np.concatenate([alone, np.diag(shared), np.diag(label)]) + least
         variance = 1 / np.maximum(complete - np.asarray(lost - mean.multiply(mean).sum(0)).reshape(-1), least)
     scale = inside[..., :sides].reshape(-1)
     covariance = logits[:size, :size] * np.outer(scale, scale) if joint else None
@@ -245,18 +245,24 @@ def learned_parameters(
 ) -> tuple[Parameter, ...]:
     """The parameters of errors, whose cells name one of the kinds, and those of hard rows, with what was learned."""
     number = {kind: place for place, kind in enumerate(kinds)}
-    places = [(number[str(own.cell.feature)], own.cell.group, own.cell.fair) for own in errors if own.cell]
+    places = [
+        (number[str(parameter.cell.feature)], parameter.cell.group, parameter.cell.fair)
+        for parameter in errors
+        if parameter.cell
+    ]
     flat = [int(np.ravel_multi_index(place, fit.errors.shape)) for place in places]
-    names = {place: own.name for place, own in zip(flat, errors, strict=True)}
+    names = {place: parameter.name for place, parameter in zip(flat, errors, strict=True)}
     matrix = known.information(joint=len(errors) <= MOST_STORED)
     source = f"{'symmetric, ' if fit.form.symmetric else ''}from votes, pooled across annotators"
     learned = []
-    for own, place, position in zip(errors, places, flat, strict=True):
+    for parameter, place, position in zip(errors, places, flat, strict=True):
         entries = slice(*matrix.indptr[position : position + 2])
         pairs = zip(matrix.indices[entries].tolist(), matrix.data[entries].tolist(), strict=True)
         information = tuple((names[other], value) for other, value in pairs)
         value, low, high = (float(array[place]) for array in (fit.errors, known.low, known.high))
-        learned.append(replace(own, value=value, low=low, high=high, rows=rows, source=source, information=information))
+        learned.append(
+            replace(parameter, value=value, low=low, high=high, rows=rows, source=source, information=information)
+        )
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     hard = zip(HARD.items(), (fit.hard, fit.guess, fit.answer), known.hard.tolist(), strict=False)
     for (name, meaning), value, (low, high) in hard:
@@ -270,7 +276,7 @@ def warn_of_votes(
     parameters: Sequence[Parameter], fit: Fit, pair: Dependence | None, annotators: Sequence[str]
 ) -> None:
     """Warn of what the votes do not tell, and of errors that are not independent: one warning each."""
-    widths = [(own.high or 0) - (own.low or 0) for own in parameters]
+    widths = [(parameter.high or 0) - (parameter.low or 0) for parameter in parameters]
     count = sum(width > WIDE for width in widths)
     if count:
         widest = parameters[int(np.argmax(widths))]

@@ -187,15 +187,15 @@ class Annotators(Belief):
         votes = [f"nn({names[c]},[X],V,[0,1,missing]) :: said(X,{names[c]},V)." for c in self.columns.recorded]
         kinds = [f"kind({names[c]},{atom(kind)})." for kind, columns in self.annotators.items() for c in columns]
         facts = []
-        for own in self.parameters:
-            if cell := own.cell:
+        for parameter in self.parameters:
+            if cell := parameter.cell:
                 where = f", {goal(self.variables[0], cell.group)}" if self.variables else ""
                 error = f"label_{'neg' if cell.fair else 'pos'}_bias(X,J)"
-                facts.append(own.fact(error, f"kind(J,{atom(str(cell.feature))}){where}"))
+                facts.append(parameter.fact(error, f"kind(J,{atom(str(cell.feature))}){where}"))
         easy = "\\+label_guess(X,J), " if self.hard_rows else ""
         rules = [f"vote(X,J) :- {easy}{cause}." for cause in _VOTE]
         if self.hard_rows:
-            hard, guess, answer = (own for own in self.parameters if own.cell is None)
+            hard, guess, answer = (parameter for parameter in self.parameters if parameter.cell is None)
             facts += [
                 hard.fact("label_hard(X)"),
                 guess.fact("label_guess(X,J)", "kind(J,_), label_hard(X)"),
@@ -222,13 +222,13 @@ class Annotators(Belief):
         """The share of hard rows, how often a vote on them is a guess, and how often a guess says 1."""
         if not self.hard_rows:
             return 0.0, 0.0, 0.5
-        hard, guess, answer = (float(own.value or 0.0) for own in self.parameters if own.cell is None)
+        hard, guess, answer = (float(parameter.value or 0.0) for parameter in self.parameters if parameter.cell is None)
         return hard, guess, answer
 
     def vote_tables(self) -> VoteTables:
         """P(vote | fair label, group) of each kind of annotators, on easy rows and on hard ones."""
         self._require_known()
-        values = {own.cell: float(own.value or 0.0) for own in self.parameters}
+        values = {parameter.cell: float(parameter.value or 0.0) for parameter in self.parameters}
         errors = np.array([
             [[values[Cell(level, *change, kind)] for change in (POSITIVE, NEGATIVE)] for level in range(self._groups)]
             for kind in self.annotators
@@ -317,7 +317,7 @@ class Annotators(Belief):
         other = copy.copy(self)
         other.symmetric, other.hard_rows = fit.form
         other._field_values = {**self._field_values, "symmetric": fit.form.symmetric, "hard_rows": fit.form.hard}
-        errors = [own for own in self._awaiting(None, confidence).parameters if own.cell is not None]
+        errors = [parameter for parameter in self._awaiting(None, confidence).parameters if parameter.cell is not None]
         known = precision(model, fit, rival, confidence)
         other.parameters = learned_parameters(errors, list(self.annotators), fit, known, len(rows), confidence)
         warn_of_votes(other.parameters, fit, model.most_dependent(fit, voters), self.columns.recorded)
@@ -362,15 +362,15 @@ class Annotators(Belief):
             many = f", who are {len(columns)}," if len(columns) > 1 else ""
             for level in reversed(range(self._groups)):
                 people = f"people with {self.variables[0].group_text(level)}" if self.variables else "people"
-                own = {c.fair: p for p in self.parameters if (c := p.cell) and (c.feature, c.group) == (kind, level)}
+                errors = {c.fair: p for p in self.parameters if (c := p.cell) and (c.feature, c.group) == (kind, level)}
                 parts = [
                     f"of the {people} who should have {label.column} = {label.values[fair]}, {kind}{many} said "
-                    f"{label.values[1 - fair]} of {share(own[fair])}"
+                    f"{label.values[1 - fair]} of {share(errors[fair])}"
                     for fair in (1, 0)
                 ]
                 sentences.append(joined(parts, f"the {people} who", "those who"))
         if self.hard_rows:
-            hard, guess, answer = (share(own) for own in self.parameters if own.cell is None)
+            hard, guess, answer = (share(parameter) for parameter in self.parameters if parameter.cell is None)
             sentences += [f"Of the rows, {hard} are hard for all of them: there, {guess} of the votes are guesses, of "
                           f"which {answer} say {label.values[1]}."]  # fmt: skip
         first = "Several people labelled the same rows, and each is taken to err independently of the others."
@@ -383,7 +383,9 @@ class Annotators(Belief):
         if len(votes) > MOST_DRAWN:
             votes = {f"votes of {len(self.columns.recorded)} annotators": []}
         causes = [fair, *self.columns.sensitive]
-        return labelled(fair, self.variables, *(recorded(kind, causes, own) for kind, own in votes.items()))
+        return labelled(
+            fair, self.variables, *(recorded(kind, causes, parameters) for kind, parameters in votes.items())
+        )
 
     def caveats(self) -> list[str]:
         return ["Annotators who copied from each other look better than they are."]

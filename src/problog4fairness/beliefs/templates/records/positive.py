@@ -108,7 +108,7 @@ class PositiveUnlabelled(Selection):
 
     def rules(self, fair: str, recorded: str) -> list[str]:
         selected = f"label_selected{self.suffix}(X)"
-        facts = [own.fact(selected, self.cells.goals(cell.group)) for cell, own in self.by_cell().items()]
+        facts = [parameter.fact(selected, self.cells.goals(cell.group)) for cell, parameter in self.by_cell().items()]
         return ["\n".join(facts), f"{recorded}(X) :- {fair}(X), {selected}."]
 
     def estimate(
@@ -136,16 +136,16 @@ class PositiveUnlabelled(Selection):
         if others.get("prior"):
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
         rows = read_labels(self, frame_of(audit), recorded, None, favourable)
-        stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
+        stated = {parameter.cell: parameter.value for parameter in self._parameters(positives, 1, "positives")}
         parameters = [
-            self._by_share(own, stated[own.cell], rows, confidence)
-            for own in self._awaiting(None, confidence).parameters
+            self._by_share(parameter, stated[parameter.cell], rows, confidence)
+            for parameter in self._awaiting(None, confidence).parameters
         ]
         return self._noted(self._with_parameters(tuple(parameters)), favourable)
 
-    def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
+    def _by_share(self, parameter: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
         """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""
-        stratum = 0 if own.cell is None else own.cell.group
+        stratum = 0 if parameter.cell is None else parameter.cell.group
         shares, where = self.stratum_shares(rows)[:, stratum], self.cells.words(stratum)
         total = float(shares.sum())
         if positive is None or positive == 0:
@@ -160,7 +160,7 @@ class PositiveUnlabelled(Selection):
             )
         low, high = seen.low / positive, min(1.0, seen.high / positive)
         source = f"given that {percent(positive)} have a fair 1"
-        return replace(own, value=seen.value / positive, low=low, high=high, rows=seen.rows, source=source)
+        return replace(parameter, value=seen.value / positive, low=low, high=high, rows=seen.rows, source=source)
 
     def _ways(self) -> str:
         return super()._ways() + ", or the share of fair 1s by positives=..."
@@ -171,8 +171,8 @@ class PositiveUnlabelled(Selection):
         return [first + f"which does not mean {label.bad}.", *self.sentences(label)]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
-        told = stage or Stage()
+        words = stage or Stage()
         return [
-            f"Of the people with {self.where(cell)} {told.had} {label.good}, {share(own)} {told.became} it."
-            for cell, own in self.by_cell().items()
+            f"Of the people with {self.where(cell)} {words.had} {label.good}, {share(parameter)} {words.became} it."
+            for cell, parameter in self.by_cell().items()
         ]

@@ -46,15 +46,15 @@ def linked_shares(
     Each parameter is about a combination (``cell.group``) and a group (``cell.recorded``). ``sizes`` says how many
     values each proxy has, for a model of the proxies; None is to count each combination.
     """
-    cells = [(own.cell.group, own.cell.recorded) for own in parameters if own.cell]
+    cells = [(parameter.cell.group, parameter.cell.recorded) for parameter in parameters if parameter.cell]
     counts = np.zeros(np.max(cells, axis=0) + 1)
     np.add.at(counts, (places, groups), 1)
     if sizes is not None:
         return _modelled(parameters, cells, counts, confidence, sizes)
     rows = counts.sum(axis=1)
     shares = [
-        own.estimated(proportion(int(counts[place, level]), int(rows[place]), confidence))
-        for own, (place, level) in zip(parameters, cells, strict=True)
+        parameter.estimated(proportion(int(counts[place, level]), int(rows[place]), confidence))
+        for parameter, (place, level) in zip(parameters, cells, strict=True)
     ]
     unseen = rows == 0
     if not unseen.any():
@@ -64,7 +64,7 @@ def linked_shares(
     others = {level: shrunk(np.append(0.0, counts[~unseen, level]), np.append(0.0, rows[~unseen]), confidence)[0]
               for level in levels}  # fmt: skip
     scale = max(1.0, sum(other.value for other in others.values()))
-    first = next(own for own, (place, _) in zip(parameters, cells, strict=True) if unseen[place])
+    first = next(parameter for parameter, (place, _) in zip(parameters, cells, strict=True) if unseen[place])
     warn_audit(
         f"{unseen.sum()} of {len(unseen)} combinations of the proxies have no linked row, such as that of "
         f"{first.name}: they are pooled from the others; with additive=True each proxy adds its part"
@@ -137,9 +137,9 @@ def _free(weights: Floats) -> Floats:
 
 def _slopes(matrix: Floats, chance: Floats) -> Floats:
     """How the probability of each group but the first moves with each weight."""
-    own = chance[:, 1:]
-    between = own[:, :, None] * (np.eye(own.shape[1]) - own[:, None, :])
-    return np.asarray(np.einsum("cgk,cw->cgwk", between, matrix)).reshape(len(matrix), own.shape[1], -1)
+    others = chance[:, 1:]
+    between = others[:, :, None] * (np.eye(others.shape[1]) - others[:, None, :])
+    return np.asarray(np.einsum("cgk,cw->cgwk", between, matrix)).reshape(len(matrix), others.shape[1], -1)
 
 
 def stated_shares(key: Any, given: Any, variable: Sensitive) -> list[float | None]:
@@ -155,18 +155,18 @@ def stated_shares(key: Any, given: Any, variable: Sensitive) -> list[float | Non
     return [float(whole[level]) for level in variable.levels]
 
 
-def proxy_text(group: Sensitive, proxies: Sequence[Sensitive], own: Sequence[Parameter], inner: str) -> str:
+def proxy_text(group: Sensitive, proxies: Sequence[Sensitive], shares: Sequence[Parameter], inner: str) -> str:
     """The program of a belief in which the group is recorded, or follows from the proxies.
 
-    ``own`` are P(group | values of the proxies), by cell, of which the first group has what is left; ``inner`` is the
-    program in which the group is a network.
+    ``shares`` are P(group | values of the proxies), by cell, of which the first group has what is left; ``inner`` is
+    the program in which the group is a network.
     """
     networks = [f"nn({NETWORK},[X],G,[{_listed(group)},missing]) :: {NETWORK}(X,G)."]
     networks += [f"nn({proxy.name},[X],V,[{_listed(proxy)}]) :: {proxy.name}(X,V)." for proxy in proxies]
     facts: list[str] = []
-    used = known_values(own)
+    used = known_values(shares)
     cells: dict[int, dict[int, Parameter]] = {}
-    for parameter in own:
+    for parameter in shares:
         if parameter.cell is not None:
             cells.setdefault(parameter.cell.group, {})[parameter.cell.recorded] = parameter
     for place, key in enumerate(product(*(proxy.levels for proxy in proxies))):
@@ -220,7 +220,7 @@ def bounded_disparity(values: Floats, shares: Floats, places: Codes) -> Disparit
     ``shares`` are the probability of the group, ``places`` the combination of proxies, -1 where the group is known.
     """
     inside = [places == place for place in np.unique(places[places >= 0])]
-    sums = np.array([_extremes(values[own], shares[own]) for own in inside])
+    sums = np.array([_extremes(values[rows], shares[rows]) for rows in inside])
     known = places < 0
     certain = float(values[known] @ shares[known])
     low, high = sums.sum(axis=0) + certain if len(sums) else (certain, certain)

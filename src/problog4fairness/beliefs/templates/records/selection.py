@@ -96,13 +96,14 @@ class Selection(LabelStage):
     def _check_values(self) -> None:
         """Raise the error that names a stratum in which nobody can be selected."""
         by_stratum: dict[int, list[Parameter]] = {}
-        for cell, own in self.by_cell().items():
-            by_stratum.setdefault(cell.group, []).append(own)
+        for cell, parameter in self.by_cell().items():
+            by_stratum.setdefault(cell.group, []).append(parameter)
         for stratum, parameters in by_stratum.items():
-            if all(own.value == 0 and own.rows is None for own in parameters):
+            if all(parameter.value == 0 and parameter.rows is None for parameter in parameters):
+                names = " and ".join(parameter.name for parameter in parameters)
                 raise P4FError(
-                    f"{' and '.join(own.name for own in parameters)} 0 would mean that no label is ever recorded where "
-                    f"{self.cells.words(stratum)}; leave out these rows, or say None to estimate it"
+                    f"{names} 0 would mean that no label is ever recorded where {self.cells.words(stratum)}; leave out "
+                    "these rows, or say None to estimate it"
                 )
 
     def estimate(
@@ -203,18 +204,19 @@ def learned_from(
         matrix = adequate_matrix(terms, rows, matrix, start) if acceptance == "label" else matrix
         learned = learn(terms, rows, matrix, start, confidence)
     if learned is None or (acceptance == "auto" and _follows_features(rows, matrix, shares, features, learned)):
-        return tuple(_accepted(own, rows, shares, confidence) for own in belief.parameters)
+        return tuple(_accepted(parameter, rows, shares, confidence) for parameter in belief.parameters)
     return _with_learned(belief.parameters, learned, len(rows))
 
 
 def _with_learned(parameters: Sequence[Parameter], learned: Learned, rows: int) -> tuple[Parameter, ...]:
     """The parameters with what was learned of them; warns of those that the record hardly tells."""
     known = estimated_jointly(parameters, learned.values, learned.low, learned.high, learned.information, rows, SOURCE)
-    for own in known:
-        if (own.high or 1) - (own.low or 0) > UNTOLD:
+    for parameter in known:
+        low, high = parameter.low or 0.0, parameter.high or 1.0
+        if high - low > UNTOLD:
             warn_audit(
-                f"the record hardly tells {own.description}: between {own.low:.2f} and {own.high:.2f}; "
-                "audit some rows, or state it"
+                f"the record hardly tells {parameter.description}: between {low:.2f} and {high:.2f}; audit some rows, "
+                "or state it"
             )
     return known
 
@@ -238,11 +240,11 @@ def _follows_features(rows: Rows, matrix: Floats, shares: Floats, features: Sequ
     return True
 
 
-def _accepted(own: Parameter, rows: Rows, shares: Floats, confidence: float) -> Parameter:
+def _accepted(parameter: Parameter, rows: Rows, shares: Floats, confidence: float) -> Parameter:
     """The share of a stratum that was accepted, whatever the label."""
-    weights = shares[:, 0 if own.cell is None else own.cell.group]
+    weights = shares[:, 0 if parameter.cell is None else parameter.cell.group]
     accepted = float(weights @ (np.asarray(rows.recorded) >= 0))
-    return own.estimated(proportion(accepted, float(weights.sum()), confidence), BY_FEATURES)
+    return parameter.estimated(proportion(accepted, float(weights.sum()), confidence), BY_FEATURES)
 
 
 def _logistic_loss(matrix: Floats, holds: Any) -> float:

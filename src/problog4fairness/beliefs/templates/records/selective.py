@@ -128,8 +128,8 @@ class SelectiveLabels(Selection):
         return f"somebody with a fair {cell.fair} is accepted where {self.where(cell)}"
 
     def parameter_name(self, cell: Cell | None) -> str:
-        own = cell or Cell(0, 1, 1)
-        return f"s{self.suffix}({own.fair},{self.cells.arguments(own.group)})"
+        place = cell or Cell(0, 1, 1)
+        return f"s{self.suffix}({place.fair},{self.cells.arguments(place.group)})"
 
     @property
     def columns(self) -> Columns:
@@ -145,8 +145,8 @@ class SelectiveLabels(Selection):
     def rules(self, fair: str, recorded: str) -> list[str]:
         accepted = f"label_accepted{self.suffix}(X)"
         facts = [
-            own.fact(accepted, f"{'' if cell.fair else chr(92) + '+'}{fair}(X), {self.cells.goals(cell.group)}")
-            for cell, own in self.by_cell().items()
+            parameter.fact(accepted, f"{'' if cell.fair else chr(92) + '+'}{fair}(X), {self.cells.goals(cell.group)}")
+            for cell, parameter in self.by_cell().items()
         ]
         if self.kept == "accepted":
             return ["\n".join(facts), f"{recorded}(X) :- {fair}(X)."]
@@ -159,10 +159,10 @@ class SelectiveLabels(Selection):
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: who was accepted is on record, and the label of those people only."""
-        said, accepted = label or Label(), "accepted"
-        decided = recorded(accepted, [said.fair, *self.columns.sensitive, *self.columns.others], self.parameters)
-        known = recorded(f"{said.recorded}, if accepted", [said.fair, accepted], ())
-        return labelled(said.fair, self.variables, decided, known)
+        words, accepted = label or Label(), "accepted"
+        decided = recorded(accepted, [words.fair, *self.columns.sensitive, *self.columns.others], self.parameters)
+        known = recorded(f"{words.recorded}, if accepted", [words.fair, accepted], ())
+        return labelled(words.fair, self.variables, decided, known)
 
     def queries(self) -> str:
         if self.kept == "accepted":
@@ -204,18 +204,18 @@ class SelectiveLabels(Selection):
         return [first, *self.sentences(label or Label())]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
-        if all(own.source == BY_FEATURES for own in self.parameters):
+        if all(parameter.source == BY_FEATURES for parameter in self.parameters):
             return ["Who was accepted is taken to follow the features: alike people are accepted whatever their label."]
         had, accepted = (stage or Stage()).had, self.by_cell()
         return [
-            f"Of the people with {self.where(cell)} {had} {label.good}, {share(own)} were accepted; of those {had} "
-            f"{label.bad}, {share(accepted[Cell(cell.group, 0, 0)])}."
-            for cell, own in accepted.items()
+            f"Of the people with {self.where(cell)} {had} {label.good}, {share(parameter)} were accepted; of those "
+            f"{had} {label.bad}, {share(accepted[Cell(cell.group, 0, 0)])}."
+            for cell, parameter in accepted.items()
             if cell.fair == 1
         ]
 
     def caveats(self) -> list[str]:
-        if all(own.source == BY_FEATURES for own in self.parameters):
+        if all(parameter.source == BY_FEATURES for parameter in self.parameters):
             return ["Whoever decided is taken to have known nothing of the fair label beyond the features."]
         return [
             "Whoever decided is taken to have known of the fair label what the belief says, and nothing else of it."

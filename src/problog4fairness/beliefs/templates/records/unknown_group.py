@@ -122,7 +122,7 @@ class UnknownGroup(Belief):
         if isinstance(belief, UnknownGroup):
             raise P4FError("one UnknownGroup is enough; name all proxies in it")
         self.belief = inner or NoBias()
-        same = [own for own in self.belief.variables if own.columns == variable.columns]
+        same = [other for other in self.belief.variables if other.columns == variable.columns]
         if same and same[0].levels != variable.levels:
             raise P4FError(f"the belief knows the groups {list(same[0].levels)}, not {list(variable.levels)}")
         if self.belief.variables and not same:
@@ -131,7 +131,7 @@ class UnknownGroup(Belief):
             )
         self.group = same[0] if same else variable
         # Each proxy has a name that the program of the belief does not use.
-        taken = {"x", "h", NETWORK, *(own.name for own in self.belief.variables), self.group.name}
+        taken = {"x", "h", NETWORK, *(variable.name for variable in self.belief.variables), self.group.name}
         names = predicates(proxies, "q", taken)
         others = [Sensitive.of(column, values) for column, values in proxies.items()]
         self.proxies = tuple(replace(v, name=name, people=False) for v, name in zip(others, names, strict=True))
@@ -157,7 +157,7 @@ class UnknownGroup(Belief):
     def _join(self) -> None:
         """What follows from the belief inside."""
         inner = self.belief
-        self.variables = (self.group, *(own for own in inner.variables if own != self.group))
+        self.variables = (self.group, *(variable for variable in inner.variables if variable != self.group))
         self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
         self.kind = replace(type(self).kind, predicts_from=inner.kind.predicts_from)
         self._classifier = inner._classifier
@@ -176,7 +176,7 @@ class UnknownGroup(Belief):
         known = super().columns
         return replace(
             known,
-            others=(*known.others, *(own.columns[0] for own in self.proxies)),
+            others=(*known.others, *(proxy.columns[0] for proxy in self.proxies)),
             withheld=self.belief.columns.withheld,
             optional=self.group.columns,
             groups={},
@@ -189,7 +189,7 @@ class UnknownGroup(Belief):
 
     def _network_columns(self) -> dict[str, str]:
         inner = {name: column for name, column in super()._network_columns().items() if name != self.group.name}
-        return inner | {NETWORK: self.group.columns[0]} | {own.name: own.columns[0] for own in self.proxies}
+        return inner | {NETWORK: self.group.columns[0]} | {proxy.name: proxy.columns[0] for proxy in self.proxies}
 
     def text(self) -> str:
         """The program as text: that of the belief, in which the group follows from the proxies."""
@@ -200,9 +200,9 @@ class UnknownGroup(Belief):
             codes = self._known(rows)
             groups = len(self.group.levels)
             return torch.eye(groups + 1, dtype=torch.float64)[torch.from_numpy(np.where(codes < 0, groups, codes))]
-        for own in self.proxies:
-            if own.name == leaf.name:
-                return torch.from_numpy(rows.shares(own))
+        for proxy in self.proxies:
+            if proxy.name == leaf.name:
+                return torch.from_numpy(rows.shares(proxy))
         return self.belief._leaf_value(leaf, rows)
 
     def _known(self, rows: Rows) -> Codes:
@@ -221,7 +221,7 @@ class UnknownGroup(Belief):
         self._require_columns(rows)
         known, groups = self._known(rows), len(self.group.levels)
         used = known_values(self.group_parameters)
-        values = [used.get(own.name, np.nan) for own in self.group_parameters]
+        values = [used.get(parameter.name, np.nan) for parameter in self.group_parameters]
         others = np.array(values).reshape(-1, groups - 1)[self.cells.positions(rows)]
         shares = np.column_stack([1 - others.sum(axis=1), others])
         return np.where((known < 0)[:, None], np.maximum(shares, 0.0), np.eye(groups)[known])
@@ -339,15 +339,22 @@ class UnknownGroup(Belief):
 
     def words(self, label: Label | None = None) -> list[str]:
         name = self.group.columns[0]
-        first = f"{name} is not known of everybody; {', '.join(own.columns[0] for own in self.proxies)} tells of it."
-        told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.group_parameters]
-        return [first, *told, *self.belief.words(label)]
+        first = (
+            f"{name} is not known of everybody; {', '.join(proxy.columns[0] for proxy in self.proxies)} tells of it."
+        )
+        shares = [
+            f"It is taken that {parameter.meaning} in {share(parameter)} of cases."
+            for parameter in self.group_parameters
+        ]
+        return [first, *shares, *self.belief.words(label)]
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: the group is not on record, its proxies are."""
-        proxies = [own.columns[0] for own in self.proxies]
+        proxies = [proxy.columns[0] for proxy in self.proxies]
         return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.group_parameters)
 
     def caveats(self) -> list[str]:
-        own = "Differences between groups are estimates: the group of most people is not known, only how likely it is."
-        return [own, *self.belief.caveats()]
+        first = (
+            "Differences between groups are estimates: the group of most people is not known, only how likely it is."
+        )
+        return [first, *self.belief.caveats()]

@@ -180,19 +180,21 @@ def _one_alone(belief: Annotators, kind: str) -> Belief:
     """What is believed of one kind of annotator, on all rows, as a bias of the label."""
     if belief.variables:
         alone: Belief = LabelBias(belief.variables[0].columns, groups=belief.variables[0].levels)
-        cells = [own.cell for own in alone.parameters]
+        cells = [parameter.cell for parameter in alone.parameters]
     else:
         alone, cells = ProgramBelief(_ALONE), [Cell(0, 1, 0), Cell(0, 0, 1)]
     errors = {
-        own.cell._replace(feature=None): own for own in belief.parameters if own.cell and own.cell.feature == kind
+        parameter.cell._replace(feature=None): parameter
+        for parameter in belief.parameters
+        if parameter.cell and parameter.cell.feature == kind
     }
     hard, guess, answer = belief.hard_values
 
     def of_all_rows(cell: Cell, named: Parameter) -> Parameter:
         error, guessed = errors[cell], answer if cell.recorded else 1 - answer
         value, low, high = (
-            None if own is None else (1 - hard * guess) * own + hard * guess * guessed
-            for own in (error.value, error.low, error.high)
+            None if end is None else (1 - hard * guess) * end + hard * guess * guessed
+            for end in (error.value, error.low, error.high)
         )
         return replace(error, name=named.name, cell=named.cell, value=value, low=low, high=high, information=None)
 
