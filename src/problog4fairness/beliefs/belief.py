@@ -1,41 +1,33 @@
-"""What all beliefs have in common: they write a program, and they observe rows."""
+"""What all beliefs have in common: they write a program, observe rows, and are estimated from audits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from problog4fairness.beliefs.describe.diagrams import MOST_NAMES, of_program
-from problog4fairness.beliefs.describe.plain_data import declared_belief, from_plain, plain_of
-from problog4fairness.beliefs.describe.words import Label, html_of, share
-from problog4fairness.beliefs.fields import (
-    FieldTable,
-    answered,
-    constructed,
-    plain_label,
-    table_answers,
-)
-from problog4fairness.beliefs.observing import Observing
+from problog4fairness.beliefs.describe.plain_data import from_plain, read_parameters
+from problog4fairness.beliefs.describing import Describing
+from problog4fairness.beliefs.fields import FieldTable, answered, plain_label, table_answers
 from problog4fairness.data import Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Beta, Parameter
+from problog4fairness.statistics import Beta, Parameter, checked_priors
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Design, SamplingFrame, Stratified
+    from problog4fairness.audit import Audit, AuditPlan, AuditTable, SamplingFrame, Stratified
     from problog4fairness.checks import CheckResult
-    from problog4fairness.program import Diagram
 
 
 # All kinds of beliefs by the name of their class.
 KINDS: dict[str, type[Belief]] = {}
 
 
-class Belief(Observing):
+class Belief(Describing):
     """An assumption on how the recorded data came from the fair data; it *writes ProbLog* and *observes rows*.
 
     ``str(belief)`` is the program, with the numbers in it where they are known, and it is that program which is
@@ -71,25 +63,11 @@ class Belief(Observing):
     True
     """
 
-    title: ClassVar[str] = "belief"
-    _design: Design | None = None
-    _field_values: Mapping[str, Any] = {}
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         KINDS[cls.__name__] = cls
         if "title" not in vars(cls):
             cls.title = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
-
-    def __init__(self, *positional: Any, **named: Any) -> None:
-        """Check arguments as the fields declare them, keep them, and set the sensitive variable."""
-        self.favourable = plain_label(named.pop("favourable", None))
-        self._field_values, variable, self.affected = constructed(self.kind.fields, positional, named)
-        self.variables = () if variable is None else (variable,)
-
-    def field_values(self) -> dict[str, Any]:
-        """The plain value of each field: the answers that lead to this belief, but for what audited rows added."""
-        return dict(self._field_values)
 
     @classmethod
     def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
@@ -111,42 +89,84 @@ class Belief(Observing):
         """The belief, with unknown parameters, that suits a table and what the command line says of it."""
         return cls.from_fields(table_answers(cls.kind.fields, table), table)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal belief: its fields, and its parameters."""
-        return plain_of(self)
-
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Belief:
-        return declared_belief(cls, value)
+        """The inverse of :meth:`to_json`; without parameters, they are unknown."""
+        names = {field.name for field in cls.kind.fields}
+        belief = cls.from_fields({name: plain for name, plain in value.items() if name in names})
+        if "parameters" in value:
+            belief = belief._with_parameters(read_parameters(value["parameters"], belief.parameters))
+        if "favourable" in value:
+            belief = belief._with_favourable(value["favourable"])
+        if "design" in value:
+            from problog4fairness.audit import design_of
+
+            belief._design = design_of(value, belief._strata_shape)
+        return belief
 
     @staticmethod
     def from_json(value: Any) -> Belief:
         """The belief that :meth:`to_json` described; a :class:`P4FError` where the value describes none."""
         return from_plain(value)
 
-    def draws(self, count: int, random_state: Any = None) -> list[Self]:
-        """Beliefs whose parameters are drawn from what the audit leaves open.
+    def plan_audit(
+        self,
+        table: Any,
+        *,
+        recorded: str | None = None,
+        fair: str | Sequence[str] | Mapping[str, str] = "fair",
+        error: float = 0.1,
+        confidence: float = 0.95,
+        pilot: Any = None,
+        design: Literal["neyman", "hoeffding", "random"] = "neyman",
+        favourable: Any = None,
+    ) -> AuditPlan:
+        """Plan an audit for this belief: which rows to check by hand until its parameters are known well enough.
 
-        A counted parameter from its Beta posterior (Jeffreys' prior, or the one that was given), those of one cell
-        together; parameters that were estimated together from the normal distribution with their information. What was
-        stated stays as it is, unless it was given a prior; so do directions that no audit can tell, which change
-        nothing of what is learned.
+        Rows are sampled by group and recorded label, most where they tell most (Neyman), and in rounds: draw, fill in,
+        ask again. Parameters that the belief rules out get a few rows only, which test that. A fifth of the rows that
+        the paper's plan asks for, or fewer, are enough (``docs/results/audit-design``). Values that the belief states
+        are guesses, with which no pilot round is needed.
+
+        Parameters
+        ----------
+        table
+            The table to sample from.
+        recorded
+            The column of the recorded label; not needed for a belief about features.
+        fair
+            The name of the column to fill in; for features one for each.
+        error, confidence
+            Half the width of the interval of every parameter, and its confidence.
+        pilot
+            What :meth:`AuditPlan.draw` gave, as far as it is filled in. Rows of another audit are a guess.
+        design
+            ``"hoeffding"`` is the paper's plan: from each group, whatever was recorded; ``"random"`` is from everybody.
+        favourable
+            The label that counts as 1, where it is not 1.
 
         Examples
         --------
         >>> import problog4fairness as p4f
-        >>> prior = p4f.statistics.Beta(40, 60)
-        >>> belief = p4f.LabelBias("poor_area", affected=[1], positive=False).with_priors({"p1": prior})
-        >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
-        ['0.38', '0.34', '0.39']
+        >>> loans = p4f.datasets.loans().loans
+        >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
+        >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
+        >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
+        (45, 100, 1707)
         """
-        from problog4fairness.audit import posterior_draws
+        from problog4fairness.audit import plan_audit
 
-        return [self._with_parameters(drawn) for drawn in posterior_draws(self, self._design, count, random_state)]
-
-    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
-        """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
-        return {}
+        return plan_audit(
+            self,
+            table,
+            recorded=recorded,
+            fair=fair,
+            error=error,
+            confidence=confidence,
+            pilot=pilot,
+            design=design,
+            favourable=favourable,
+        )
 
     def estimate(
         self,
@@ -210,6 +230,45 @@ class Belief(Observing):
             warn_signal(belief, belief.observe(kinds), kinds, LITTLE_SIGNAL)
         return belief
 
+    def check(self, table: Any, **options: Any) -> CheckResult:
+        """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
+
+        ``table`` is recorded data, a data frame or :class:`~problog4fairness.data.Rows`.
+        """
+        import problog4fairness  # its front door: tests need learners, which no belief depends on
+
+        return problog4fairness.check(self, table, **options)
+
+    def draws(self, count: int, random_state: Any = None) -> list[Self]:
+        """Beliefs whose parameters are drawn from what the audit leaves open.
+
+        A counted parameter from its Beta posterior (Jeffreys' prior, or the one that was given), those of one cell
+        together; parameters that were estimated together from the normal distribution with their information. What was
+        stated stays as it is, unless it was given a prior; so do directions that no audit can tell, which change
+        nothing of what is learned.
+
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> prior = p4f.statistics.Beta(40, 60)
+        >>> belief = p4f.LabelBias("poor_area", affected=[1], positive=False).with_priors({"p1": prior})
+        >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
+        ['0.38', '0.34', '0.39']
+        """
+        from problog4fairness.audit import posterior_draws
+
+        return [self._with_parameters(drawn) for drawn in posterior_draws(self, self._design, count, random_state)]
+
+    def _awaiting(self, prior: Mapping[str, Beta] | None, confidence: float) -> Self:
+        """The belief whose parameters are estimated with priors and intervals of this confidence."""
+        known = checked_priors(prior, self.parameters)
+        return self._with_parameters(
+            tuple(
+                replace(parameter, prior=known.get(parameter.name), confidence=confidence)
+                for parameter in self.parameters
+            )
+        )
+
     def _fitted_to(self, rows: Rows) -> Self:  # noqa: ARG002
         """The belief with what it takes from audited rows before its parameters are estimated: cells, dates."""
         return self
@@ -237,64 +296,18 @@ class Belief(Observing):
             audit, recorded=roles.recorded, fair=fair, favourable=favourable, drawn_from=table.drawn_from
         )
 
-    def plan_audit(
-        self,
-        table: Any,
-        *,
-        recorded: str | None = None,
-        fair: str | Sequence[str] | Mapping[str, str] = "fair",
-        error: float = 0.1,
-        confidence: float = 0.95,
-        pilot: Any = None,
-        design: Literal["neyman", "hoeffding", "random"] = "neyman",
-        favourable: Any = None,
-    ) -> AuditPlan:
-        """Plan an audit for this belief: which rows to check by hand until its parameters are known well enough.
+    def _noted(self, estimated: Self, favourable: Any) -> Self:
+        """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
+        if self.classes is not None:
+            return estimated
+        known = self.favourable if favourable is None else favourable
+        return estimated._with_favourable(1 if known is None else known)
 
-        Rows are sampled by group and recorded label, most where they tell most (Neyman), and in rounds: draw, fill in,
-        ask again. Parameters that the belief rules out get a few rows only, which test that. A fifth of the rows that
-        the paper's plan asks for, or fewer, are enough (``docs/results/audit-design``). Values that the belief states
-        are guesses, with which no pilot round is needed.
-
-        Parameters
-        ----------
-        table
-            The table to sample from.
-        recorded
-            The column of the recorded label; not needed for a belief about features.
-        fair
-            The name of the column to fill in; for features one for each.
-        error, confidence
-            Half the width of the interval of every parameter, and its confidence.
-        pilot
-            What :meth:`AuditPlan.draw` gave, as far as it is filled in. Rows of another audit are a guess.
-        design
-            ``"hoeffding"`` is the paper's plan: from each group, whatever was recorded; ``"random"`` is from everybody.
-        favourable
-            The label that counts as 1, where it is not 1.
-
-        Examples
-        --------
-        >>> import problog4fairness as p4f
-        >>> loans = p4f.datasets.loans().loans
-        >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
-        >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
-        >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
-        (45, 100, 1707)
-        """
-        from problog4fairness.audit import plan_audit
-
-        return plan_audit(
-            self,
-            table,
-            recorded=recorded,
-            fair=fair,
-            error=error,
-            confidence=confidence,
-            pilot=pilot,
-            design=design,
-            favourable=favourable,
-        )
+    @property
+    def _counted(self) -> bool:
+        """Whether every parameter is counted in a cell of its own."""
+        cells = [parameter.cell for parameter in self.parameters]
+        return bool(cells) and not self.kind.overlap and len(self.variables) == 1 and None not in cells
 
     def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """The kinds of rows that an audit is sampled from: by group and recorded label."""
@@ -310,65 +323,34 @@ class Belief(Observing):
         return self.variables
 
     @property
-    def _parts_found(self) -> int:
-        """Into how many parts audited rows are divided by what is found in them: periods around an unknown day."""
-        return 1
-
-    @property
     def _strata_shape(self) -> tuple[int, ...]:
         """How many groups and recorded values the strata of an audit design have."""
         return len(self.variables[0].levels), self._class_count
 
-    def check(self, table: Any, **options: Any) -> CheckResult:
-        """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
+    @property
+    def _parts_found(self) -> int:
+        """Into how many parts audited rows are divided by what is found in them: periods around an unknown day."""
+        return 1
 
-        ``table`` is recorded data, a data frame or :class:`~problog4fairness.data.Rows`.
-        """
-        import problog4fairness  # its front door: tests need learners, which no belief depends on
-
-        return problog4fairness.check(self, table, **options)
-
-    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
-        """What it says, a sentence or two at a time, for people who do not read programs.
-
-        ``label`` says how the label is called.
-        """
-        columns = ", ".join(self.columns.all)
-        first = (
-            f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
-            f"{f'; it reads {columns}' if columns else ''}."
-        )
-        return [
-            first,
-            *(f"The probability that {parameter.meaning}: {share(parameter)}." for parameter in self.parameters),
-        ]
-
-    def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
-        """Its causal diagram: recorded and fair things, and the parameters between them; by default, of the program."""
-        columns = {variable.name: ", ".join(variable.columns) for variable in self.variables}
-        return of_program(self.bind(None).program().diagram(self._classifier), columns)
-
-    def caveats(self) -> list[str]:
-        """What a reader of a report must know because of this kind of belief."""
-        return []
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
-
-    def __repr__(self) -> str:
-        known = ", ".join(
-            f"{parameter.name}={'?' if parameter.value is None else format(parameter.value, '.3g')}"
+    def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
+        """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
+        if not self._counted or self.features or len(shape) != 2:
+            return []
+        wrong = {
+            (parameter.cell.group, parameter.cell.recorded)
             for parameter in self.parameters
-        )
-        if len(self.parameters) > MOST_NAMES:
-            known = f"{len(self.parameters)} parameters"
-        return f"{type(self).__name__}({', '.join(self.columns.sensitive)}: {known or 'no parameters'})"
+            if parameter.cell is not None and not (parameter.value == 0 and parameter.rows is None)
+        }
+        return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_json() == other.to_json()
+    def _acts(self, group: int, fair: int, recorded: int) -> bool:  # noqa: ARG002
+        """Whether the belief may record a fair label otherwise in a group of :attr:`_audit_variables`, by position."""
+        return True
 
-    def __hash__(self) -> int:
-        return hash(self.text())
+    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:  # noqa: ARG002
+        """Those of the parameters that are about some of these rows."""
+        return list(parameters)
+
+    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
+        """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
+        return {}

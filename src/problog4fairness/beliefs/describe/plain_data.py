@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from problog4fairness.beliefs.fields import MOST_CELLS, is_number
 from problog4fairness.data import parse_json
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Parameter, parameters_from_json, parameters_json
+from problog4fairness.statistics import Parameter, parameters_from_json
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.belief import Belief
@@ -37,38 +37,6 @@ class BeliefError(P4FError):
     ...         print("is damaged" in str(error))
     True
     """
-
-
-def plain_of(belief: Belief) -> dict[str, Any]:
-    """See :meth:`Belief.to_json`."""
-    values = dict(belief._field_values)
-    return {
-        "kind": type(belief).__name__,
-        **{field.name: values[field.name] for field in belief.kind.fields if values[field.name] != field.default},
-        "parameters": parameters_json(belief.parameters),
-        **({} if belief.favourable is None else {"favourable": belief.favourable}),
-        **({} if belief._design is None else {"design": belief._design.to_json()}),
-    }
-
-
-def declared_belief(template: type[Belief], value: dict[str, Any]) -> Belief:
-    """The inverse of :func:`plain_of`; without parameters, they are unknown."""
-    names = {field.name for field in template.kind.fields}
-    belief = template.from_fields({name: plain for name, plain in value.items() if name in names})
-    if "parameters" in value:
-        parameters = read_parameters(value["parameters"], belief.parameters)
-        if [(parameter.name, parameter.cell) for parameter in parameters] != [
-            (parameter.name, parameter.cell) for parameter in belief.parameters
-        ]:
-            raise ValueError("its parameters are not those of its fields")
-        belief = belief._with_parameters(parameters)
-    if "favourable" in value:
-        belief = belief._with_favourable(value["favourable"])
-    if "design" in value:
-        from problog4fairness.audit import design_of
-
-        belief._design = design_of(value, belief._strata_shape)
-    return belief
 
 
 def from_plain(value: Any) -> Belief:
@@ -128,13 +96,16 @@ _MAYBE = {"prior", "information", "confidence"}
 
 
 def read_parameters(value: Any, expected: Sequence[Parameter]) -> tuple[Parameter, ...]:
-    """Parameters, with the bounds of the expected ones, from plain data that anybody may have written."""
-    bounds = {own.name: own.bounds for own in expected}
+    """The expected parameters, with values from plain data that anybody may have written."""
+    bounds = {parameter.name: parameter.bounds for parameter in expected}
     if not isinstance(value, list) or not all(_is_parameter(parameter, bounds) for parameter in value):
         raise ValueError("a parameter is not as it should be")
     if len({parameter["name"] for parameter in value}) < len(value):
         raise ValueError("a parameter occurs twice")
-    return parameters_from_json(value, bounds)
+    parameters = parameters_from_json(value, bounds)
+    if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in expected]:
+        raise ValueError("its parameters are not those of its fields")
+    return parameters
 
 
 def _is_parameter(value: Any, bounds: Mapping[str, tuple[float, float]]) -> bool:

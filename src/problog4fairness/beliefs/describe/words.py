@@ -11,7 +11,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Cell, Parameter, percent_interval, readable
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs.belief import Belief
+    from problog4fairness.beliefs.describing import Describing
     from problog4fairness.beliefs.templates.labels.row import RowBias
 
 
@@ -88,7 +88,7 @@ def program_words(columns: Iterable[str], parameters: Iterable[Parameter]) -> li
     return [*sentences, "Among its probabilities, " + ", ".join(known) + "."] if known else sentences
 
 
-def html_of(belief: Belief) -> str:
+def html_of(belief: Describing) -> str:
     """What a notebook shows of a belief: its picture, what it says, and its parameters."""
     sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in belief.words())
     try:
