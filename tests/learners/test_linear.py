@@ -10,9 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
 import problog4fairness as p4f
+from problog4fairness.data import Rows
 from problog4fairness.errors import TrainingError
+from problog4fairness.learners import linear
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.linear import Linear
+from problog4fairness.learners.boosted import best_constant
+from problog4fairness.learners.linear import PENALTIES, Linear, _best
 from problog4fairness.learners.objective import BinaryObjective, ClassObjective, GeneralObjective, objective_of
 from tests.learners.contract import LABEL, MEASUREMENT, PROGRAM, SELECTED, LearnerContract, people, recorded, rows_of
 from tests.learners.observations import blend
@@ -160,3 +163,57 @@ def test_rows_that_ask_the_same_are_one():
     objective = objective_of(LABEL.observe(rows))
     assert len(objective._weights) == 16
     assert objective.total == objective._weights.sum() == 400
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_constant_is_found_without_looking_where_only_rounding_differs(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.normal(size=1667), "g": rng.integers(0, 2, 1667)})
+    rows = Rows(frame, ("x",), (0, 1), (rng.random(1667) < 0.65).astype(np.int64))
+    objective = objective_of(p4f.LabelBias("g", {1: 0.3, 0: 0.05}, 0.02).observe(rows))
+    looked, look = [], linear._penalised
+    monkeypatch.setattr(linear, "_penalised", lambda *given: looked.append(1) or look(*given))
+    constant = best_constant(objective, 1)
+    _, slope = objective.gradient(np.full((len(objective.inputs), 1), constant[0]))
+    assert abs(slope.sum()) <= linear.TOLERANCE * objective.total
+    assert len(looked) < 40
+
+
+AUDITED = np.arange(200) < 100
+ONES = np.ones(200)
+
+
+def losses(recorded: tuple[float, ...], fair: tuple[float, ...]) -> np.ndarray:
+    """Losses of 100 audited and 100 other rows under each penalty, with differences of either sign between rows."""
+    noise = np.outer(np.arange(len(fair)), np.tile([-0.3, 0.3], 50))
+    return np.concatenate([np.array(fair)[:, None] + noise, np.array(recorded)[:, None] + noise], axis=1)
+
+
+def test_they_decide_between_penalties_that_are_as_good_for_recorded_rows():
+    found = losses((0.50, 0.51, 0.90), (0.7, 0.5, 0.0))
+    assert _best(found, ONES, None) == 2
+    # The third is much worse for recorded rows, the second within chance.
+    assert _best(found, ONES, AUDITED) == 1
+    assert _best(found, ONES, np.ones(200, dtype=bool)) == 2
+
+
+def test_a_weight_of_two_is_two_rows():
+    found = losses((0.50, 0.52, 0.56), (0.7, 0.5, 0.3))
+    twice = np.concatenate([found, found[:, 150:]], axis=1)
+    weights = np.where(np.arange(200) < 150, 1.0, 2.0)
+    again = _best(twice, np.ones(250), np.arange(250) < 100)
+    assert _best(found, weights, AUDITED) == again
+
+
+@pytest.mark.parametrize("audited", [0, 300])
+def test_a_model_takes_one_of_them(audited):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 30))
+    fair = (x[:, 0] + rng.normal(size=500) > 0).astype(int)
+    area = rng.integers(0, 2, 500)
+    recorded = np.where((area == 1) & (rng.random(500) < 0.4), 0, fair)
+    belief = p4f.LabelBias("area", {1: 0.4}, False, affected=[1])
+    known = np.where(np.arange(500) < audited, fair, np.nan)
+    model = p4f.DebiasedClassifier(belief, "linear").fit(x, recorded, sensitive_features=area, fair=known)
+    own = getattr(model.fitted_, "fitted", model.fitted_)
+    assert own.penalty in PENALTIES

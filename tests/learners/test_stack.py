@@ -1,11 +1,23 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import pytest
 import torch
 
 from problog4fairness.beliefs import FairInputs, Observation
-from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, Layout, ManyInputs, Rows, forward
+from problog4fairness.learners.networks.stack import (
+    MLP,
+    Dropout,
+    Epoch,
+    FewInputs,
+    Layout,
+    ManyInputs,
+    Rows,
+    StackedAdamW,
+    forward,
+)
 from tests.learners.observations import blend
 
 
@@ -119,3 +131,127 @@ def test_dropout_keeps_the_mean_and_repeats_itself():
     layout = Layout((2, 8, 8, 1))
     parts = layout.parts(torch.ones(2, layout.numbers))
     assert forward(parts, torch.ones(2, 30, 2), Dropout(0.5, 0)).std() > 0
+
+
+SIZES = [(3, 8, 5, 1), (2, 4, 3), (6, 2)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_a_new_network_is_what_nn_linear_would_draw(sizes):
+    with torch.random.fork_rng():
+        torch.manual_seed(11)
+        expected = MLP(sizes[0], sizes[1:-1], sizes[-1])
+    layout = Layout(sizes)
+    found = layout.network(layout.initial(torch.Generator().manual_seed(11)), 0.0)
+    for name, parameter in expected.state_dict().items():
+        torch.testing.assert_close(found.state_dict()[name], parameter)
+    assert layout.numbers == sum(parameter.numel() for parameter in expected.parameters())
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_many_networks_at_once_are_what_each_is_alone(sizes):
+    layout = Layout(sizes)
+    values = torch.stack([layout.initial(torch.Generator().manual_seed(seed)) for seed in range(4)])
+    x = torch.randn(4, 10, sizes[0], generator=torch.Generator().manual_seed(0))
+    together = forward(layout.parts(values), x, None)
+    assert together.shape == (4, 10, sizes[-1])
+    for model in range(4):
+        torch.testing.assert_close(together[model], layout.network(values[model], 0.5)(x[model]))
+
+
+def test_a_network_is_ordinary_trainable_and_its_own():
+    layout = Layout((2, 4, 1))
+    values = torch.zeros(layout.numbers)
+    network = layout.network(values, 0.25)
+    assert not network.training
+    assert network.dropout.p == 0.25
+    assert all(p.requires_grad and p.is_leaf and p.is_contiguous() for p in network.parameters())
+    network(torch.ones(3, 5, 2)).sum().backward()
+    values.fill_(1.0)
+    assert network(torch.ones(2)).item() == 0.0
+
+
+def test_dropout_only_acts_in_training():
+    network = MLP(2, (64,), 1, dropout=0.5)
+    x = torch.ones(5, 2)
+    trained, used = network.train()(x), network.eval()(x)
+    assert trained.std() > 0.01
+    torch.testing.assert_close(used, used[:1].expand(5, 1))
+
+
+def test_making_a_network_draws_no_random_numbers():
+    before = torch.get_rng_state()
+    layout = Layout((2, 4, 1))
+    layout.network(layout.initial(torch.Generator().manual_seed(0)), 0.0)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_parts_are_views_that_cover_a_row():
+    layout = Layout((3, 8, 5, 2))
+    values = torch.zeros(2, layout.numbers)
+    for part in layout.parts(values):
+        part += 1
+    assert (values == 1).all()
+    widths = [size for ins, outs in pairwise((3, 8, 5, 2)) for size in (ins * outs, outs)]
+    assert [part[0].numel() for part in layout.parts(values)] == widths
+
+
+def alone(start: torch.Tensor, gradients: list[torch.Tensor], rate: float, decay: float) -> torch.Tensor:
+    parameter = torch.nn.Parameter(start.clone())
+    reference = torch.optim.AdamW([parameter], lr=rate, weight_decay=decay)
+    for gradient in gradients:
+        parameter.grad = gradient.clone()
+        reference.step()
+    return parameter.detach()
+
+
+def test_each_network_moves_as_with_torchs_adamw_at_its_own_step():
+    generator = torch.Generator().manual_seed(0)
+    values = torch.randn(3, 40, generator=generator)
+    start = values.clone()
+    taken: list[list[torch.Tensor]] = [[], [], []]
+    stacked = StackedAdamW(values, 0.01, 0.1)
+    for step in range(60):
+        count = (3, 3, 1, 2)[step % 4]
+        gradient = torch.randn(count, 40, generator=generator) * 10.0 ** (step % 7 - 5)
+        before = [part[count:].clone() for part in stacked.state()]
+        stacked.ahead(count, 1)(gradient)
+        for part, old in zip(stacked.state(), before, strict=True):
+            assert torch.equal(part[count:], old), "a network without a batch moved"
+        for model in range(count):
+            taken[model].append(gradient[model])
+    assert [len(gradients) for gradients in taken] == stacked.steps.tolist() == [60, 45, 30]
+    for model in range(3):
+        expected = alone(start[model], taken[model], 0.01, 0.1)
+        torch.testing.assert_close(values[model], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_long_runs_agree_beyond_the_table_of_corrections():
+    generator = torch.Generator().manual_seed(1)
+    parameter = torch.nn.Parameter(torch.randn(1, 5, generator=generator))
+    reference = torch.optim.AdamW([parameter], lr=1e-3)
+    stacked = StackedAdamW(parameter.detach().clone(), 1e-3, 0.01)
+    step = stacked.ahead(1, 4)
+    for number in range(30):
+        if number == 4:  # as after a long run
+            reference.state[parameter]["step"].fill_(19_990)
+            stacked.steps.fill_(19_990)
+            step = stacked.ahead(1, 26)
+        parameter.grad = torch.randn(1, 5, generator=generator)
+        step(parameter.grad)
+        reference.step()
+    torch.testing.assert_close(stacked.values, parameter.detach(), rtol=1e-5, atol=1e-7)
+
+
+def test_networks_that_are_taken_out_leave_the_others_as_they_were():
+    generator = torch.Generator().manual_seed(2)
+    gradients = torch.randn(6, 3, 10, generator=generator)
+    values = torch.randn(3, 10, generator=generator)
+    whole, part = StackedAdamW(values.clone(), 0.1, 0.01), StackedAdamW(values.clone(), 0.1, 0.01)
+    for step in range(6):
+        whole.ahead(3, 1)(gradients[step])
+        part.ahead(len(part.values), 1)(gradients[step] if step < 3 else gradients[step, [0, 2]])
+        if step == 2:
+            part.select(torch.tensor([0, 2]))
+    for left, right in zip(part.state(), whole.state(), strict=True):
+        assert torch.equal(left, right[[0, 2]])
