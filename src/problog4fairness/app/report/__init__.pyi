@@ -1,5 +1,5 @@
 from .build import Report, report, review_table
-from .bundle import FLAGS, Inputs, verify, write_bundle
+from .bundle import OPTIONS, Inputs, verify, write_bundle
 from .evidence import learner_name
 from .facts import collect
 from .markup import VARIABLES, Markup, inline, plain, tag
@@ -9,7 +9,7 @@ from .stored import COMPARISON_FILES, read_comparison, save_comparison
 
 __all__ = [
     "COMPARISON_FILES",
-    "FLAGS",
+    "OPTIONS",
     "VARIABLES",
     "Inputs",
     "Markup",

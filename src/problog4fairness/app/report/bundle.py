@@ -23,22 +23,17 @@ from problog4fairness.estimators import DebiasedClassifier, stated_audit
 MANIFEST, PAGE, QUEUE, BELIEF, COMPARISON = "bundle.json", "report.html", "suspects.csv", "belief.pl", "comparison"
 # Bytes of a file of a bundle.
 MOST_BYTES = 256 * MEBIBYTE
-# Options of a report that are not files, with the flag of each.
-FLAGS = {
-    "fair": "--fair", "sampling": "--sampling", "cluster": "--cluster", "recorded": "--recorded",
-    "favourable": "--favourable", "title": "--title", "author": "--author",
-    "purpose": "--purpose", "date": "--date", "delimiter": "--delimiter", "encoding": "--encoding",
-    "decimal": "--decimal", "seed": "--seed", "reviewed_by": "--reviewed-by", "approved_by": "--approved-by",
-}  # fmt: skip
+# Options of a report that are not files: those of reading tables, for the record, and all.
 READING = ("delimiter", "encoding", "decimal")
 RECORD = ("title", "author", "purpose", "date", "reviewed_by", "approved_by")
+OPTIONS = ("fair", "sampling", "cluster", "recorded", "favourable", "seed", *RECORD, *READING)
 
 
 @dataclass(frozen=True)
 class Inputs:
     """What a report is made from, and how.
 
-    ``model``, ``data`` and ``audit`` are files; ``options`` have the names of :data:`FLAGS`, those that were given;
+    ``model``, ``data`` and ``audit`` are files; ``options`` have the names of :data:`OPTIONS`, those that were given;
     ``names`` are display names by ``column = value``; ``comparison`` is the folder of one, or whether to make one.
     """
 
@@ -84,7 +79,7 @@ class Inputs:
         words = ["p4f", "report", str(self.model), "--data", str(self.data)]
         words += [] if self.audit is None else ["--audit", str(self.audit)]
         for name, value in self.options.items():
-            words += [FLAGS[name], str(value)]
+            words += [f"--{name.replace('_', '-')}", str(value)]
         for key, told in self.names.items():
             column, _, value = key.partition(" = ")
             words += ["--names", f"{column}={value}:{told}"]
@@ -194,7 +189,7 @@ def _read_manifest(folder: Path, data: str) -> tuple[dict[str, Any], Inputs]:
         )
         _require_texts({name: about[name] for name in ("command", "model")}, {"audit": about["audit"] or ""})
         flags = type(about["comparison"]) is bool and type(about["sensitivity"]) is bool
-        if not flags or not set(options) <= set(FLAGS) or type(options.get("seed", 0)) is not int:
+        if not flags or not set(options) <= set(OPTIONS) or type(options.get("seed", 0)) is not int:
             raise ValueError("its options are others")
         inputs = Inputs(
             model=_plain(folder, about["model"]),

@@ -35,7 +35,7 @@ from problog4fairness.estimators import DebiasedClassifier, refit_learner
 from problog4fairness.evaluation import APART, Comparison, compare_rows, compared_rows, learner_word
 from problog4fairness.metrics import METRICS
 from problog4fairness.robustness import ACCURACY, CHANGED, Sensitivity
-from problog4fairness.statistics import MISSING, Parameter, called, count, in_labels, percent, points, probabilities
+from problog4fairness.statistics import MISSING, called, count, in_labels, percent, points, probabilities
 
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
 # More parameters than this make the figure unreadable; the least certain ones are shown.
@@ -93,20 +93,17 @@ def varied(facts: Facts, sample: pd.DataFrame) -> Sensitivity | None:
     known = probabilities(facts.belief.parameters)
     if not known:
         return None
-    widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]
+    # A value that was stated may be anything.
+    widths = {p.name: 1.0 if p.low is None or p.high is None else p.high - p.low for p in known}
+    widest = sorted(widths, key=widths.__getitem__, reverse=True)[:MOST_PARAMETERS]
     return robustness.sensitivity(
         model,
         sample[features],
         sample[facts.label.column],
         sensitive_features=sensitive_of(model, sample),
         audit=facts.sample,
-        parameters=[parameter.name for parameter in known if parameter in widest],
+        parameters=[name for name in widths if name in widest],
     )
-
-
-def _width(parameter: Parameter) -> float:
-    """The width of a parameter's interval; a value that was stated may be anything."""
-    return 1.0 if parameter.low is None or parameter.high is None else parameter.high - parameter.low
 
 
 def comparison_section(result: Comparison, same_rows: bool = False) -> Markup:
@@ -143,16 +140,12 @@ def _score_table(result: Comparison, kind: Literal["fair", "recorded"]) -> Marku
     rows = [[method, *(_score(str(wide.loc[method, name]), name) for name in metrics)] for method in wide.index]
     caption = f"On {kind} labels of {count(result.audited if kind == 'fair' else result.rows, 'row')}"
     caption += f". {result.intervals(kind)}"
-    header = ["Method", *(_titled(name) for name in metrics)]
+    units = {name: ", points" if METRICS[name].better == "nearer 0" else "" for name in metrics}
+    header = ["Method", *(f"{METRICS[name].label}{unit}" for name, unit in units.items())]
     if APART in wide.columns:
         rows = [[*row, str(wide.loc[row[0], APART])] for row in rows]
         header.append("Groups furthest apart")
     return table(header, rows, caption=caption, numbers=range(1, 1 + len(metrics)))
-
-
-def _titled(metric: str) -> str:
-    label = METRICS[metric].label
-    return f"{label}, points" if METRICS[metric].better == "nearer 0" else label
 
 
 def _warnings(result: Comparison, same_rows: bool) -> list[str]:
@@ -249,11 +242,6 @@ def _listed(parameters: Sequence[str]) -> str:
     return f"{len(parameters)} parameters"
 
 
-def _fine(share: float) -> str:
-    """A share with one digit more than usual, for small differences."""
-    return f"{100 * share:.1f}%"
-
-
 def _moves(result: Sensitivity) -> list[str]:
     """For each metric, how far it moves."""
     known = bool((result.parameters["low"] < result.parameters["high"]).any())
@@ -264,7 +252,8 @@ def _moves(result: Sensitivity) -> list[str]:
 
 def _move(metric: str, spans: pd.DataFrame, known: bool, meanings: pd.Series[str]) -> str:
     disparity = metric.startswith("disparity")
-    shown, unit = (points, " points") if disparity else (_fine, "")
+    # Shares have one digit more than usual, for small differences.
+    shown, unit = (points, " points") if disparity else ("{:.1%}".format, "")
     name = NAMES.get(metric, metric.capitalize())
     widest = spans.loc[(spans["high"] - spans["low"]).idxmax()]
     who = called(str(widest["parameter"]), meanings[widest["parameter"]])

@@ -146,7 +146,8 @@ def collect(
     rows = coded(model, kept, "the data", recorded=column)
     audited = None if audit is None else _audited(model, audit, fair, column, kept)
     groupings = groupings_of(model, rows)
-    shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
+    sensitive = [name for name in model.belief_.columns.sensitive if name in kept.columns]
+    shown = list(dict.fromkeys([column, *sensitive, *feature_names(model)]))
     found, proba = review(model, rows, kept[shown], groupings[0])
     decided = decide(proba)
     divisions = [
@@ -195,10 +196,6 @@ def _quality(
     nobody = {"rows": 0, "judged": 0}
     pairs = zip(quality, groupings, strict=True)
     return [frame.reindex([*grouping.groups, "all"]).fillna(nobody) for frame, grouping in pairs]
-
-
-def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:
-    return [name for name in model.belief_.columns.sensitive if name in frame.columns]
 
 
 def coded(

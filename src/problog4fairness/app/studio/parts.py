@@ -169,7 +169,7 @@ def guarded(action: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
             if inspect.isawaitable(outcome):
                 await outcome
         except (P4FError, OSError) as error:
-            ui.notify(" ".join(str(error).split()), type="negative", multi_line=True, timeout=8000, close_button=True)
+            ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=True)
 
     return act
 
@@ -189,7 +189,7 @@ def belief_is_known(studio: Studio, go: Go) -> bool:
 
 def lead(why: str, words: str, screen: str, go: Go) -> None:
     """Say what is missing, and lead to where it is made."""
-    box(" ".join(why.split()), "note")
+    box(why)
     button(words, lambda: go(screen), "unelevated")
 
 

@@ -138,7 +138,7 @@ def _run(pipe: Connection, function: Callable[..., Any], arguments: tuple[Any, .
     try:
         pipe.send(("done", function(lambda said: pipe.send(("told", said)), *arguments)))
     except P4FError as error:
-        pipe.send(("failed", " ".join(str(error).split())))
+        pipe.send(("failed", str(error)))
     except OSError as error:
         pipe.send(("failed", f"{error.filename}: {error.strerror}" if error.filename else str(error)))
     except Exception as error:

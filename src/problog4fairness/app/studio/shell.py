@@ -171,7 +171,7 @@ def _show(show: Callable[[Studio, Go], None], studio: Studio, go: Go) -> None:
     try:
         show(studio, go)
     except (P4FError, OSError) as error:
-        box(" ".join(str(error).split()), "bad")
+        box(str(error), "bad")
 
 
 def _page(studio: Studio, screen: str) -> None:

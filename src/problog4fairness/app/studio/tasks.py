@@ -155,7 +155,7 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
             bounds = model.bounds(features, label, **known)
         words, tips = bounds.words(), {own.parameter.name: own.value for own in bounds.tipping}
     except P4FError as error:
-        words = [" ".join(str(error).split())]
+        words = [str(error)]
     problem, places = "", []
     try:
         with heard(tell, "fitting for the sliders"):
@@ -165,7 +165,7 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
         places = [] if rows.dropped else [int(number) for number in chosen[moves.row]]
     except P4FError as error:
         project.path(MOVES).unlink(missing_ok=True)
-        problem = " ".join(str(error).split())
+        problem = str(error)
     return {
         "rows": len(chosen),
         "of": len(rows.features),
@@ -194,10 +194,10 @@ def queue(tell: Tell, folder: str) -> dict[str, Any]:
 
 def inputs(project: Project, comparison: bool) -> Inputs:
     """What a report of the project is made from: the same as for ``p4f report`` in its folder."""
-    from problog4fairness.app.report import FLAGS, Inputs, Names
+    from problog4fairness.app.report import OPTIONS, Inputs, Names
 
     choices, audited = project.choices, project.is_audited
-    options = {name: getattr(choices, name, None) for name in FLAGS}
+    options = {name: getattr(choices, name, None) for name in OPTIONS}
     options |= {"recorded": None, "favourable": None, "fair": choices.fair if audited else None}
     compared: Path | bool = comparison
     if comparison and _is_compared(project):

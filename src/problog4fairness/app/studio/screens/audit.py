@@ -152,7 +152,7 @@ class _Plan:
         try:
             plan_made = await asyncio.to_thread(plan, self.project)
         except P4FError as reason:
-            plan_made, problem = None, " ".join(str(reason).split())
+            plan_made, problem = None, str(reason)
         except ValueError as reason:
             plan_made, problem = None, f"an error of the library, please report it: {reason}"
         self.shown.clear()

@@ -20,7 +20,7 @@ from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.beliefs import MARK, Belief, Label, Question, belief_text, read_belief
 from problog4fairness.data import Roles, write_atomically
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, one_line
 from problog4fairness.program import Diagram
 
 # Seconds without a keystroke after which the program is read.
@@ -295,7 +295,7 @@ class _Screen:
 
     def _complain(self, error: Exception) -> None:
         self.problem.clear()
-        line, why = getattr(error, "line", None), " ".join(str(getattr(error, "message", error)).split())
+        line, why = getattr(error, "line", None), one_line(getattr(error, "message", str(error)))
         if line:
             self.editor.complain(line, getattr(error, "column", None), why)
         else:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from nicegui import events, ui
 
 from problog4fairness.app.studio import parts, tasks
-from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF, COMPARISON
 from problog4fairness.app.studio.state import Studio
 from problog4fairness.errors import P4FError
@@ -54,9 +53,9 @@ def show(studio: Studio) -> None:
         label="How often to split the table",
         on_change=parts.guarded(choose),
     ).style("width: 16rem; max-width: 100%").props("outlined dense")
-    parts.long_work(studio, "compare", "Compare", tasks.compare, partial(_done, studio), teach=TEACH)
+    parts.long_work(studio, "compare", "Compare", tasks.compare, lambda _: _comparison(studio), teach=TEACH)
     if studio.last("compare") is None and project.has(COMPARISON):
-        _found(studio)  # p4f compare wrote it
+        _comparison(studio)  # p4f compare wrote it
 
     @ui.refreshable
     def command() -> None:
@@ -72,17 +71,13 @@ def show(studio: Studio) -> None:
     command()
 
 
-def _done(studio: Studio, job: Work) -> None:  # noqa: ARG001
-    _found(studio)
-
-
-def _found(studio: Studio) -> None:
+def _comparison(studio: Studio) -> None:
     from problog4fairness.app.report import read_comparison
 
     try:
         comparison = read_comparison(studio.project.path(COMPARISON), studio.project.belief())
     except P4FError as error:
-        parts.box(" ".join(str(error).split()))
+        parts.box(str(error))
         return
     parts.text("p", comparison.verdict).props("data-part=verdict")
     shown: dict[str, Any] = {"labels": comparison.labels[0]}

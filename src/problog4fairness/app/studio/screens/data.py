@@ -61,7 +61,7 @@ def show(studio: Studio, go: Go) -> None:
         except (P4FError, OSError) as error:
             waiting.delete()
             with place:
-                parts.box(" ".join(str(error).split()), "bad")
+                parts.box(str(error), "bad")
                 _empty(studio, go)
             return
         waiting.delete()
@@ -205,7 +205,7 @@ class _Table:
         try:
             roles = self.project.roles()
         except TableError as error:
-            parts.box(" ".join(str(error).split()), "bad")
+            parts.box(str(error), "bad")
             return
         groups = f"Groups of {roles.sensitive}: {', '.join(map(str, roles.levels))}"
         which = f"; {roles.group} is the sensitive one" if roles.binary else ""

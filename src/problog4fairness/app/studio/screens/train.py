@@ -106,15 +106,13 @@ def _done(job: Work) -> None:
     parts.text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
     for line in done["words"]:
         parts.text("p", line)
-    parts.box(done["concerns"] or "It learned: no training diagnostic gives a warning.", _kind(done)).props(
-        "data-part=learned"
+    concerns = done["concerns"]
+    learned = parts.box(
+        concerns or "It learned: no training diagnostic gives a warning.", "bad" if concerns else "good"
     )
+    learned.props("data-part=learned")
     if done["history"]:
         parts.chart(_curve(done["history"], "step"), "how likely the recorded rows became while it learned", HEIGHT)
-
-
-def _kind(done: dict[str, Any]) -> str:
-    return "bad" if done["concerns"] else "good"
 
 
 def _curve(curves: dict[str, Any], unit: str) -> dict[str, Any]:
