@@ -79,7 +79,7 @@ class Belief(Describing):
         --------
         >>> import problog4fairness as p4f
         >>> belief = p4f.LabelBias.from_fields({"sensitive": "poor_area", "positive": False})
-        >>> [own.name for own in belief.parameters]
+        >>> [parameter.name for parameter in belief.parameters]
         ['p1', 'p2']
         """
         return cls(**answered(cls.kind.fields, values, table))

@@ -203,23 +203,23 @@ class LabelRecord:
             )
         return Outcomes(classes, codes)
 
-    def favourable_among(self, labels: Collection[Any], wanted: Any = None) -> Any:
+    def favourable_among(self, labels: Collection[Any], given: Any = None) -> Any:
         """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
 
         A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
         with labels written in another way does not, but then somebody has to say which one is meant.
         """
         known = sorted(labels)[-1] if self.ordered and len(labels) > 2 else self.favourable
-        if known is None or (wanted is not None and known not in labels):
-            return wanted
+        if known is None or (given is not None and known not in labels):
+            return given
         if known not in labels:
             raise P4FError(
                 f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
                 "say which one it is by favourable=..."
             )
-        if wanted is not None and wanted != known:
+        if given is not None and given != known:
             raise P4FError(
-                f"favourable={wanted!r} contradicts the belief, in which {known!r} is the favourable label; "
+                f"favourable={given!r} contradicts the belief, in which {known!r} is the favourable label; "
                 "leave it out, or estimate the belief anew"
             )
         return known

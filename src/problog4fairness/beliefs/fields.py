@@ -129,9 +129,9 @@ class Field:
             return self.plain(text)
         raise P4FError(f"{self.name} cannot be answered in text; write the belief in Python, or as a program")
 
-    def refused(self, value: Any, wanted: str) -> P4FError:
-        """The error of an argument that is something else than wanted."""
-        return P4FError(f"{self.name} must be {wanted}, not {value!r}")
+    def refused(self, value: Any, expected: str) -> P4FError:
+        """The error of an argument that is something else than expected."""
+        return P4FError(f"{self.name} must be {expected}, not {value!r}")
 
 
 def _text(field: Field, value: Any) -> str:
@@ -262,7 +262,7 @@ _PLAIN: Mapping[Kind, Callable[[Field, Any], Any]] = {
     "text": _text,
     "mapping": _mapping,
     "belief": _belief,
-    "beliefs": lambda field, value: [_belief(field, own) for own in value],
+    "beliefs": lambda field, value: [_belief(field, belief) for belief in value],
 }
 _ARGUMENTS: Mapping[Kind, Callable[[Any], Any]] = {
     "groups": _tupled,

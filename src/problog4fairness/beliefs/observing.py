@@ -154,8 +154,8 @@ class Observing(ABC):
         >>> belief = p4f.LabelBias("region", positive=False, groups=["east", "north"])
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
-        ...     found = belief.estimate(audit, recorded="recorded", fair="fair")
-        >>> [own.value is None for own in found.parameters], [f"{o.value:.2f}" for o in found.pooled().parameters]
+        ...     estimated = belief.estimate(audit, recorded="recorded", fair="fair")
+        >>> [p.value is None for p in estimated.parameters], [f"{p.value:.2f}" for p in estimated.pooled().parameters]
         ([False, True], ['0.25', '0.34'])
         """
         return self._with_parameters(pooled(self.parameters))
@@ -211,7 +211,7 @@ class Observing(ABC):
 
     def _values_in_use(self) -> dict[str, float]:
         """The values that its program computes with, by name; outcomes exclude each other within a part only."""
-        parts = ([own for own in part if own.is_probability] for part in self._counted_parts())
+        parts = ([parameter for parameter in part if parameter.is_probability] for part in self._counted_parts())
         return {name: value for part in parts for name, value in known_values(part).items()}
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:

@@ -147,8 +147,8 @@ class Cells:
     def positions(self, rows: Rows) -> Codes | Floats:
         """``[rows]``: the cell of each row; where some value is uncertain, ``[rows, cells]``: how likely each is."""
         codes = [rows.positions(variable) for variable in self.variables]
-        if all(own.ndim == 1 for own in codes):
-            return np.asarray(np.ravel_multi_index([own.astype(np.int64) for own in codes], self.shape))
+        if all(groups.ndim == 1 for groups in codes):
+            return np.asarray(np.ravel_multi_index([groups.astype(np.int64) for groups in codes], self.shape))
         shares = np.ones((len(rows), 1))
         for variable in self.variables:
             shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)

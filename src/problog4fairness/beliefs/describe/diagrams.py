@@ -80,10 +80,10 @@ def of_program(diagram: Diagram, columns: Mapping[str, str]) -> Diagram:
         The column that each network other than the classifier reads.
     """
 
-    def said(weight: str) -> str:
+    def column_of(weight: str) -> str:
         network = _READ.fullmatch(weight)
         return columns.get(network[1], weight) if network else weight
 
     summary = diagram.summary()
-    nodes = (replace(node, weights=tuple(dict.fromkeys(map(said, node.weights)))) for node in summary.nodes)
+    nodes = (replace(node, weights=tuple(dict.fromkeys(map(column_of, node.weights)))) for node in summary.nodes)
     return replace(summary, nodes=tuple(nodes))

@@ -103,7 +103,8 @@ def read_parameters(value: Any, expected: Sequence[Parameter]) -> tuple[Paramete
     if len({parameter["name"] for parameter in value}) < len(value):
         raise ValueError("a parameter occurs twice")
     parameters = parameters_from_json(value, bounds)
-    if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in expected]:
+    names, known = ([(each.name, each.cell) for each in some] for some in (parameters, expected))
+    if names != known:
         raise ValueError("its parameters are not those of its fields")
     return parameters
 

@@ -129,12 +129,12 @@ def row_sentences(belief: RowBias, label: Label, stage: Stage) -> list[str]:
 
 
 def _cells(belief: RowBias, cells: dict[Cell, Parameter], tail: str) -> str:
-    (first, own), *rest = cells.items()
+    (first, parameter), *rest = cells.items()
     if not rest:
-        return share(own) + tail
+        return share(parameter) + tail
     if len(cells) > MOST_SAID and all(parameter.value is not None for parameter in cells.values()):
         low, high = (pick(cells, key=lambda cell: cells[cell].value or 0.0) for pick in (min, max))
         ends = [f"{share(cells[cell])} (where {belief.where(cell, 1)})" for cell in (low, high)]
         return f"from {ends[0]} to {ends[1]}{tail}, in {len(cells)} cells"
-    parts = [f"{share(own)}{tail} where {belief.where(first, 1)}"]
+    parts = [f"{share(parameter)}{tail} where {belief.where(first, 1)}"]
     return "; ".join([*parts, *(f"{share(other)} where {belief.where(cell, 1)}" for cell, other in rest)])

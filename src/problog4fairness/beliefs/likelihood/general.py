@@ -57,10 +57,10 @@ def observe_program(
     known = [leaf for leaf in circuit.leaves if leaf.kind == "network" and leaf.name != classifier]
     most = PRODUCTS * program.limits.seconds
     special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known}, most=most)
-    queries, wanted = len(special.queries), rows.outputs
+    queries, outputs = len(special.queries), rows.outputs
     if queries != (1 if record.size <= 2 else record.size):
         raise P4FError(f"the program has {queries} queries for {record.size} classes; give it one for each class")
-    if not special.free or set(special.widths) != {wanted}:
+    if not special.free or set(special.widths) != {outputs}:
         raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
     places, alone = torch.stack([place(leaf) for leaf in special.free], dim=1), len(special.free) == 1
     if inputs.apart and isinstance(special, Affine):
@@ -73,7 +73,7 @@ def observe_program(
     if record.codes is not None:
         fair = None if rows.fair is None else torch.tensor(rows.fair)
         observed = view.observe(torch.tensor(record.codes), fair)
-    return Observation(inputs, view, observed, wanted, places)
+    return Observation(inputs, view, observed, outputs, places)
 
 
 class ProgramView(View):

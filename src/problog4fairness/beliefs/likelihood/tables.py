@@ -100,9 +100,9 @@ def observe_weighted(
     weights[:, torch.arange(groups), torch.arange(groups)] = likely.weights.log()
     kinds = Kinds(shares, labels, (weights.flatten(2),))
     inputs = own_inputs(rows, {name: value.reshape(count, -1) for name, value in values.items()})
-    seen = _observed(rows, inputs, kinds, torch.arange(count), recorded)
-    seen.drawn = float((likely.drawn * shares.exp()).sum(1).mean()) if count else 0.0
-    return seen
+    observation = _observed(rows, inputs, kinds, torch.arange(count), recorded)
+    observation.drawn = float((likely.drawn * shares.exp()).sum(1).mean()) if count else 0.0
+    return observation
 
 
 def _observed(rows: Rows, inputs: FairInputs, kinds: Kinds, kind: Tensor, recorded: Codes | None) -> Observation:

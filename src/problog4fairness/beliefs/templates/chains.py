@@ -223,14 +223,14 @@ class Chain(Belief):
         measured = self.measurement.parameters if self.measurement else ()
         return self._noted(belief._with_parameters((*measured, *parameters)), favourable)
 
-    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:
+    def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Chain:
         other, start = copy.copy(self), 0
         if self.measurement:
             start = len(self.measurement.parameters)
-            other.measurement = self.measurement._with_parameters(probabilities[:start])
+            other.measurement = self.measurement._with_parameters(parameters[:start])
         stages = []
         for stage in self.stages:
-            stages.append(stage._with_parameters(probabilities[start : start + len(stage.parameters)]))
+            stages.append(stage._with_parameters(parameters[start : start + len(stage.parameters)]))
             start += len(stage.parameters)
         other.stages = tuple(stages)
         other.parameters = tuple(parameter for part in other._parts() for parameter in part.parameters)

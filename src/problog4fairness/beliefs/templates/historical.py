@@ -219,13 +219,13 @@ class HistoricalBias(Belief):
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         return self._whole._counted_parts()
 
-    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
+    def _with_parameters(self, parameters: tuple[Parameter, ...]) -> HistoricalBias:
         count, label = len(self.measurement.parameters), self.label
         if label is not None:
             # In the whole program they have other names.
-            pairs = zip(label.parameters, probabilities[count:], strict=True)
+            pairs = zip(label.parameters, parameters[count:], strict=True)
             label = label._with_parameters(tuple(replace(given, name=parameter.name) for parameter, given in pairs))
-        return self._of(self.measurement._with_parameters(probabilities[:count]), label)
+        return self._of(self.measurement._with_parameters(parameters[:count]), label)
 
     def _with_favourable(self, label: Any) -> HistoricalBias:
         stage = None if self.label is None else self.label._with_favourable(label)

@@ -202,8 +202,8 @@ class NumericMeasurementBias(FeatureBias):
             raise P4FError(f"the belief is about {', '.join(self.features)} of {list(self.variable.levels)}")
         return self._recording(feature, self.variable.levels.index(group)).fair(finite(recorded, feature))
 
-    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        other = super()._with_parameters(probabilities)
+    def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Self:
+        other = super()._with_parameters(parameters)
         other._check_factors()
         return other
 

@@ -88,8 +88,8 @@ class Selection(LabelStage):
         strata = sorted(self.affected, reverse=self.variable.binary)
         return [self._parameter(Cell(stratum, fair, fair), stated.get(keys[stratum])) for stratum in strata]
 
-    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        other = super()._with_parameters(probabilities)
+    def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Self:
+        other = super()._with_parameters(parameters)
         other._check_values()
         return other
 

@@ -245,8 +245,8 @@ class UnknownGroup(Belief):
             return []
         return [Grouping.of(self.group, self._with_groups(rows))]
 
-    def _with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        other = super()._with_parameters(probabilities)
+    def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Self:
+        other = super()._with_parameters(parameters)
         other.group_parameters = other.parameters[: len(self.group_parameters)]
         other.belief = self.belief._with_parameters(other.parameters[len(self.group_parameters) :])
         other._join()
