@@ -33,7 +33,7 @@ def never_ends(tell):
 def test_it_tells_and_gives_its_result():
     job = work.start("counting", counts, 3)
     job.wait(120)
-    assert (job.state, job.result, job.told) == ("done", 3, [{"number": number} for number in range(3)])
+    assert (job.state, job.result, job.progress) == ("done", 3, [{"number": number} for number in range(3)])
     assert job.remarks == ["the table is odd"]
     assert job.seconds > 0
 
@@ -55,7 +55,7 @@ def test_any_other_error_says_what_it_was(capfd):
 def test_stop_ends_the_process():
     job = work.start("sleeping", never_ends)
     until = time.monotonic() + 120
-    while not job.told and time.monotonic() < until:
+    while not job.progress and time.monotonic() < until:
         time.sleep(0.02)
     job.stop()
     job.wait(60)

@@ -80,9 +80,9 @@ class Inputs:
         words += [] if self.audit is None else ["--audit", str(self.audit)]
         for name, value in self.options.items():
             words += [f"--{name.replace('_', '-')}", str(value)]
-        for key, told in self.names.items():
+        for key, words_for in self.names.items():
             column, _, value = key.partition(" = ")
-            words += ["--names", f"{column}={value}:{told}"]
+            words += ["--names", f"{column}={value}:{words_for}"]
         if not isinstance(self.comparison, bool):
             words += ["--comparison", str(self.comparison)]
         words += [] if self.comparison else ["--no-comparison"]
@@ -143,7 +143,7 @@ def verify(folder: Path, data: str) -> list[str]:
     """What differs between a bundle and what is made of it now, a line each; none where nothing does."""
     folder = Path(folder)
     about, inputs = _read_manifest(folder, data)
-    files, wanted = about["files"], _wanted(about)
+    files, expected = about["files"], _expected_files(about)
     differing = []
     if sha256(data) != about["data"]["sha256"]:
         differing.append(f"{Path(data).name}: these are not the data of the report")
@@ -153,8 +153,8 @@ def verify(folder: Path, data: str) -> list[str]:
             differing.append(f"{name}: missing")
         elif sha256(path, MOST_BYTES) != was:
             differing.append(f"{name}: changed after the bundle was made")
-    differing += [f"{name}: {MANIFEST} does not list it" for name in wanted if name not in files]
-    if not all(_plain(folder, name).is_file() for name in wanted):
+    differing += [f"{name}: {MANIFEST} does not list it" for name in expected if name not in files]
+    if not all(_plain(folder, name).is_file() for name in expected):
         return differing
     if about["command"] != _command(inputs, about["comparison"], about["data"]["file"]):
         differing.append(f"{MANIFEST}: the command is not the one that its options give")
@@ -213,7 +213,7 @@ def _require_texts(*parts: Any) -> None:
             raise TypeError("its parts are no texts")
 
 
-def _wanted(about: Mapping[str, Any]) -> list[str]:
+def _expected_files(about: Mapping[str, Any]) -> list[str]:
     """The files that a bundle has, besides a design."""
     compared = [f"{COMPARISON}/{name}" for name in COMPARISON_FILES] if about["comparison"] else []
     return [BELIEF, PAGE, QUEUE, about["model"], *([about["audit"]] if about["audit"] is not None else []), *compared]
@@ -222,20 +222,18 @@ def _wanted(about: Mapping[str, Any]) -> list[str]:
 def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
     """What comes out otherwise now, of all that is made from the model, the audit, the data and the single folds."""
     made, belief = inputs.report(), DebiasedClassifier.load(inputs.model).belief_
-    differences_found = _page_differences(
-        read_file(folder / PAGE, MOST_BYTES).decode("utf-8", errors="replace"), made.html
-    )
+    differences = _page_differences(read_file(folder / PAGE, MOST_BYTES).decode("utf-8", errors="replace"), made.html)
     with tempfile.TemporaryDirectory() as place:
-        again, names = Path(place), [BELIEF, QUEUE]
-        write_atomically(again / BELIEF, belief.text())
-        made.save_queue(again / QUEUE)
+        remade, names = Path(place), [BELIEF, QUEUE]
+        write_atomically(remade / BELIEF, belief.text())
+        made.save_queue(remade / QUEUE)
         if compared and made.comparison is not None:
-            saved = save_comparison(made.comparison, again / COMPARISON, belief)
+            saved = save_comparison(made.comparison, remade / COMPARISON, belief)
             names += [f"{COMPARISON}/{path.name}" for path in saved]
         for name in names:
-            if read_file(folder / name, MOST_BYTES) != (again / name).read_bytes():
-                differences_found.append(f"{name}: comes out otherwise")
-    return differences_found
+            if read_file(folder / name, MOST_BYTES) != (remade / name).read_bytes():
+                differences.append(f"{name}: comes out otherwise")
+    return differences
 
 
 def _page_differences(then: str, now: str) -> list[str]:
@@ -249,8 +247,8 @@ def _page_differences(then: str, now: str) -> list[str]:
 
 def _sections(page: str) -> dict[str, str]:
     """The sections of a page by name, in one pass."""
-    differences_found = {}
+    sections = {}
     for part in page.split('<section id="')[1:]:
         name, _, rest = part.partition('"')
-        differences_found[name[:60]] = rest.partition("</section>")[0]
-    return differences_found
+        sections[name[:60]] = rest.partition("</section>")[0]
+    return sections

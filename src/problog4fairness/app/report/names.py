@@ -99,9 +99,9 @@ class Names:
         # Longer ones first: "pass with merit" is not a pass.
         values = sorted(by_value, key=len, reverse=True)
         labels = {written(value): written(by_value[value]) for value in values}
-        for said, named in _OF_LABELS if labels else ():
+        for sentence, named in _OF_LABELS if labels else ():
             value = rf"({'|'.join(map(re.escape, labels))})(?![\w.]*\w)"
-            text = re.sub(said.replace("{}", value), partial(_named, labels, named), text)
+            text = re.sub(sentence.replace("{}", value), partial(_named, labels, named), text)
         return text
 
 

@@ -131,9 +131,9 @@ def checked_queue(
         return None
     known = ~learned
     if learned.any():
-        again = _out_of_fold(model, replace(rows, fair=None), chances, what)
-        if again is not None:
-            chance, known = np.where(learned, again, chance), known | ~np.isnan(chances[:, 0])
+        held_out = _out_of_fold(model, replace(rows, fair=None), chances, what)
+        if held_out is not None:
+            chance, known = np.where(learned, held_out, chance), known | ~np.isnan(chances[:, 0])
     if not known.any():
         return None
     queued, wrong = known & (np.nan_to_num(chance) > 0.5), rows.recorded != rows.fair

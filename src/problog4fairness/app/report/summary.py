@@ -96,9 +96,9 @@ def _verdict(facts: Facts, compared: Comparison | None) -> list[str]:
         gain = alone[1]
         shown = points_interval(gain.accuracy, gain.accuracy_low, gain.accuracy_high)
         sentences.append(f"Against learning from the audited rows alone: {shown} points of accuracy, {gain.judgement}.")
-    found = compared.gain("without_sensitive") or compared.gain("recorded_only")
-    if found is not None:
-        name, gain = found
+    compared_with = compared.gain("without_sensitive") or compared.gain("recorded_only")
+    if compared_with is not None:
+        name, gain = compared_with
         sentence = gain.sentence(len(facts.data), facts.label.good)
         sentences.append(f"Verdict, against a model {name}: {sentence}. {gain.covers}")
     return sentences

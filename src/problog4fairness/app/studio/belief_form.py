@@ -64,7 +64,9 @@ class TableAnswers:
 @cache
 def questions() -> dict[str, Question]:
     """How a person finds each kind of belief, by the name of its class; the simplest first, the program last."""
-    kinds = {name: own.kind.question for name, own in known_kinds().items() if own.kind.question is not None}
+    kinds = {
+        name: template.kind.question for name, template in known_kinds().items() if template.kind.question is not None
+    }
     first = LabelBias.__name__
     return {first: kinds.pop(first), **dict(sorted(kinds.items())), PROGRAM: WRITTEN}
 

@@ -261,13 +261,13 @@ def long_work(
 def progress(job: Work) -> Callable[[], None]:
     """A bar, and what is being done."""
     bar = ui.linear_progress(show_value=False).props(f'aria-label="{job.name}"')
-    said = text("p", "", "soft").props("role=status data-part=progress")
+    status = text("p", "", "soft").props("role=status data-part=progress")
 
     def update() -> None:
         share, words = how_far(job)
         bar.props(remove="indeterminate") if share is not None else bar.props("indeterminate")
         bar.set_value(share or 0)
-        said.set_text(words)  # type: ignore[attr-defined]
+        status.set_text(words)  # type: ignore[attr-defined]
 
     update()
     return update
@@ -275,7 +275,7 @@ def progress(job: Work) -> Callable[[], None]:
 
 def how_far(job: Work) -> tuple[float | None, str]:
     """Which share of the present step is done, None where that is not known; and the same in words."""
-    last = job.told[-1] if job.told else {}
+    last = job.progress[-1] if job.progress else {}
     words = [str(last.get("step", "reading the table"))]
     words += [str(last["label"])] if last.get("label") else []
     words += [f"loss {last['loss']:.4f}"] if last.get("loss") is not None else []

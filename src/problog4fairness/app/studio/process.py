@@ -31,7 +31,7 @@ class Work:
 
     name: str  # for people
     state: State = "running"
-    told: list[dict[str, Any]] = field(default_factory=list)  # how far it was, in order
+    progress: list[dict[str, Any]] = field(default_factory=list)  # how far it was, in order
     result: Any = None
     problem: str = ""  # one line that says why it failed
     remarks: list[str] = field(default_factory=list)  # warnings of the library, one line each
@@ -116,7 +116,7 @@ def _take(work: Work, ours: Connection) -> None:
         work.problem, work.state = "the process ended before it was done; perhaps the memory was full", "failed"
         return
     if kind == "told":
-        work.told.append(message)
+        work.progress.append(message)
     elif kind == "remark":
         work.remarks.append(message)
     elif kind == "done":

@@ -179,7 +179,7 @@ class Project:
     def count(self, column: str) -> int:
         """How many different values a column has."""
         if column not in self._counts:
-            counts = {own.name: own.values for own in self._columns or ()}
+            counts = {column.name: column.values for column in self._columns or ()}
             self._counts[column] = counts[column] if column in counts else int(self.frame[column].nunique())
         return self._counts[column]
 

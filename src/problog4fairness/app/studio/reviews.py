@@ -122,19 +122,19 @@ class Reviews:
 
     def agreements(self) -> list[Agreement]:
         """How far each two reviewers agree who answered the same rows; of very many, those who answered most."""
-        answer: dict[str, dict[int, str]] = {}
-        for own in self._standing():
-            if own.label is not None:
-                answer.setdefault(own.reviewer, {})[own.row] = own.label
-        if len(answer) > MOST_REVIEWERS:
-            answer = dict(sorted(answer.items(), key=lambda pair: -len(pair[1]))[:MOST_REVIEWERS])
-        answers = []
-        for first, second in combinations(answer, 2):
-            pairs = [(label, answer[second][row]) for row, label in answer[first].items() if row in answer[second]]
+        labels: dict[str, dict[int, str]] = {}
+        for answer in self._standing():
+            if answer.label is not None:
+                labels.setdefault(answer.reviewer, {})[answer.row] = answer.label
+        if len(labels) > MOST_REVIEWERS:
+            labels = dict(sorted(labels.items(), key=lambda pair: -len(pair[1]))[:MOST_REVIEWERS])
+        agreements = []
+        for first, second in combinations(labels, 2):
+            pairs = [(label, labels[second][row]) for row, label in labels[first].items() if row in labels[second]]
             if pairs:
                 same = sum(one == other for one, other in pairs)
-                answers.append(Agreement(first, second, len(pairs), same, _kappa(pairs, self._labels)))
-        return answers
+                agreements.append(Agreement(first, second, len(pairs), same, _kappa(pairs, self._labels)))
+        return agreements
 
     def answers(self) -> list[Answer]:
         """All answers that stand, in the order in which they were given."""

@@ -219,8 +219,8 @@ def _page(studio: Studio, screen: str) -> None:
             mark()
         with ui.element("main").classes("screen").props("tabindex=-1"):
             body()
-    again = shlex.join(["p4f", "studio", str(studio.project.folder)])
-    ended(f"Start it again in a terminal, {again}, and open the address that it prints. Nothing is lost.")
+    restart = shlex.join(["p4f", "studio", str(studio.project.folder)])
+    ended(f"Start it again in a terminal, {restart}, and open the address that it prints. Nothing is lost.")
     done = [one.done(studio) for one in SCREENS]
 
     def look() -> None:

@@ -80,10 +80,10 @@ def train(tell: Tell, folder: str) -> dict[str, Any]:
     project = Project.open(Path(folder))
     choices = project.choices
     tell({"step": "reading the table"})
-    frame, belief, said = project.frame, project.belief(), _arguments(project)
+    frame, belief, arguments = project.frame, project.belief(), _arguments(project)
     options: dict[str, Any] = {"learner": choices.learner, "random_state": choices.seed}
     with heard(tell, "learning"):
-        model, rows = train_on_table(frame, belief, sensitive=choices.sensitive, **said, **options)
+        model, rows = train_on_table(frame, belief, sensitive=choices.sensitive, **arguments, **options)
     model.save(project.path(MODEL))
     return {
         "rows": len(rows.features),
@@ -153,7 +153,7 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
     try:
         with heard(tell, "bounds: looking for where the gap closes"):
             bounds = model.bounds(features, label, **known)
-        words, tips = bounds.words(), {own.parameter.name: own.value for own in bounds.tipping}
+        words, tips = bounds.words(), {point.parameter.name: point.value for point in bounds.tipping}
     except P4FError as error:
         words = [str(error)]
     problem, places = "", []

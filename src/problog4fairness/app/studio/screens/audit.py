@@ -245,7 +245,7 @@ class Results:
         self.error = audit.project.choices.error
         self.reviewer = ""
         self.belief: Belief | None = None
-        self.seen = -1
+        self.size = -1
 
     def show(self) -> None:
         """Lay it out, and follow what reviewers say."""
@@ -273,9 +273,9 @@ class Results:
 
     async def _look(self) -> None:
         size = self.audit.reviews.size()
-        if size == self.seen:
+        if size == self.size:
             return
-        self.seen = size
+        self.size = size
         try:
             self.belief = await self._told()
         except P4FError:

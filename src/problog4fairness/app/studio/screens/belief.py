@@ -84,7 +84,7 @@ class _Screen:
                 parts.heading("The picture")
                 self.drawn = ui.html(sanitize=False).classes("scroll").props("data-part=picture")
                 parts.heading("In words")
-                self.said = ui.element("div").classes("stack").props("data-part=words aria-live=polite")
+                self.words = ui.element("div").classes("stack").props("data-part=words aria-live=polite")
         parts.heading("The program")
         parts.soft("Change it as you like: the form and the picture follow. Esc and then Tab leaves the field.")
         self.editor = ProgramEditor(self.shown, self._typed)
@@ -270,8 +270,8 @@ class _Screen:
         self.belief = belief
         self.project.keep_belief(belief)
         self._at_peace()
-        self.said.clear()
-        with self.said:
+        self.words.clear()
+        with self.words:
             for sentence in belief.words(self.label):
                 parts.text("p", sentence)
         return True

@@ -53,11 +53,11 @@ def _done(studio: Studio, job: Work) -> None:
 
 
 class _Filters:
-    """What is wanted of the queue, and the page that is shown."""
+    """Which rows of the queue are shown, and the page that is shown."""
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
-        self._wanted: dict[str, Any] = {"group": EVERY, "label": EVERY, "least": 0, "page": 0}
+        self._filters: dict[str, Any] = {"group": EVERY, "label": EVERY, "least": 0, "page": 0}
 
     def show(self) -> None:
         @ui.refreshable
@@ -65,13 +65,13 @@ class _Filters:
             frame: pd.DataFrame = self._studio.read(SUSPECTS, _read)
             review = self._filtered(frame)
             pages = max(1, -(-len(review) // PAGE))
-            self._wanted["page"] = page = min(self._wanted["page"], pages - 1)
+            self._filters["page"] = page = min(self._filters["page"], pages - 1)
             shown = review.iloc[page * PAGE : (page + 1) * PAGE]
             parts.soft(f"{count(len(review), 'row')} of {count(len(frame))}").props("data-part=count role=status")
-            parts.table(_told(shown))
+            parts.table(_columns_shown(shown))
             with ui.element("nav").classes("keys").props('aria-label="Pages"'):
                 for words, way, able in (("Previous", -1, page > 0), ("Next", 1, page + 1 < pages)):
-                    turn = parts.button(words, lambda way=way: self._set(rows, page=self._wanted["page"] + way))
+                    turn = parts.button(words, lambda way=way: self._set(rows, page=self._filters["page"] + way))
                     turn.set_enabled(able)
                 parts.text("span", f"page {page + 1:,} of {pages:,}", "soft")
 
@@ -106,16 +106,16 @@ class _Filters:
             on_change=parts.guarded(lambda event: self._set(rows, page=0, **{key: event.value})),
         ).props("outlined dense").style("min-width: 12rem")
 
-    def _set(self, rows: Any, **wanted: Any) -> None:
-        self._wanted |= wanted
+    def _set(self, rows: Any, **filters: Any) -> None:
+        self._filters |= filters
         rows.refresh()
 
     def _filtered(self, frame: pd.DataFrame) -> pd.DataFrame:
-        choices, wanted = self._studio.project.choices, self._wanted
-        kept = frame[_score(frame)] * 100 >= wanted["least"]
+        choices, filters = self._studio.project.choices, self._filters
+        kept = frame[_score(frame)] * 100 >= filters["least"]
         for column, key in ((choices.sensitive, "group"), (choices.recorded, "label")):
-            if wanted[key] != EVERY and column in frame.columns:
-                kept &= frame[column] == wanted[key]
+            if filters[key] != EVERY and column in frame.columns:
+                kept &= frame[column] == filters[key]
         return frame[kept]
 
 
@@ -130,13 +130,13 @@ def _score(frame: pd.DataFrame) -> str:
     return str(frame.columns[-3])
 
 
-def _told(shown: pd.DataFrame) -> pd.DataFrame:
+def _columns_shown(shown: pd.DataFrame) -> pd.DataFrame:
     """The rows as they are shown: what is likely first, in percent."""
     *others, fair, distorted, _, alike = shown.columns
-    told = {
+    columns = {
         "row": shown["row"],
         "distorted": shown[distorted].map("{:.0%}".format),
         "fair probability": shown[fair].map("{:.0%}".format),
         "nearest neighbours": shown[alike].map(lambda share: "" if math.isnan(share) else f"{share:.0%}"),
     }
-    return pd.DataFrame(told | {name: shown[name] for name in others if name not in told})
+    return pd.DataFrame(columns | {name: shown[name] for name in others if name not in columns})

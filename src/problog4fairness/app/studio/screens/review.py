@@ -148,7 +148,7 @@ class Reviewers:
     """All reviewers of an audit, for who answers for it."""
 
     def __init__(self, studio: Studio, audit: Audit) -> None:
-        self.studio, self.audit, self.seen = studio, audit, -1
+        self.studio, self.audit, self.size = studio, audit, -1
 
     def show(self) -> None:
         """Lay it out, and follow what reviewers say."""
@@ -231,8 +231,8 @@ class Reviewers:
 
     def _look(self) -> None:
         size = self.audit.reviews.size()
-        if size != self.seen:
-            self.seen = size
+        if size != self.size:
+            self.size = size
             self._people.refresh()
             self._conflicts.refresh()
 

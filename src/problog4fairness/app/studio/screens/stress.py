@@ -145,11 +145,11 @@ class Sliders:
     """All sliders, and what they move, from the result of :func:`.tasks.stress`."""
 
     def __init__(self, studio: Studio, result: dict[str, Any]) -> None:
-        self._studio, self._found = studio, result
+        self._studio, self._result = studio, result
         self._moves: WhatIf = studio.read(MOVES, WhatIf.load)
         self._values: dict[str, float] = {}
         self._uncertain = _uncertain(studio)
-        self._told: dict[Any, Any] = {}
+        self._texts: dict[Any, Any] = {}
 
     def show(self) -> None:
         """Show them."""
@@ -159,8 +159,8 @@ class Sliders:
             figures["accuracy"] = f"right on audited rows; the model: {percent(answer.accuracy)}"
         figures |= {"changed": "decisions change", "stable": "of them were stable"}
         with ui.element("div").classes("figures sticky").props("role=status aria-live=polite data-part=numbers"):
-            self._told |= {name: parts.figure(words, name=name) for name, words in figures.items()}
-        self._told["outside"] = parts.text("p", "", "soft").props("role=status")
+            self._texts |= {name: parts.figure(words, name=name) for name, words in figures.items()}
+        self._texts["outside"] = parts.text("p", "", "soft").props("role=status")
         parts.soft(
             "Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded the 95% "
             "interval of the parameter."
@@ -176,7 +176,7 @@ class Sliders:
                 self._rows = ui.refreshable(self._affected)
                 self._rows()
         parts.soft(self._moves.words()).props("data-part=origin")
-        self._tell(answer)
+        self._update(answer)
 
     def _slider(self, number: int, name: str) -> None:
         moves = self._moves
@@ -184,17 +184,17 @@ class Sliders:
         with ui.element("label").classes("slider"):
             with ui.element("div").classes("ends"):
                 parts.text("b", name)
-                self._told[name] = parts.text("b", percent(moves.values[number]))
+                self._texts[name] = parts.text("b", percent(moves.values[number]))
             parts.text("span", moves.meanings[number], "soft")
             strip = ui.html(self._strip(name), sanitize=False)
-            self._told[f"{name} strip"] = strip
+            self._texts[f"{name} strip"] = strip
             step = max((high - low) / STEPS, 1e-6)
             bar = ui.element("input").props("type=range")
             # Not its value, which would be set again with all that is drawn; and last, since it must fit the ends.
             ends = {"min": low, "max": high, "step": step, "defaultValue": moves.values[number]}
             bar.props.update({key: f"{value:.6f}" for key, value in ends.items()})
             bar.props.update({"aria-label": name, "data-slider": name})
-            self._told[f"{name} bar"] = bar
+            self._texts[f"{name} bar"] = bar
             value = "(e) => emit(Number(e.target.value))"
             bar.on("input", lambda event: self._move(name, event), js_handler=value, throttle=PAUSE)
             bar.on("change", lambda event: self._rest(name, event), js_handler=value)
@@ -202,11 +202,11 @@ class Sliders:
 
     def _known(self, number: int, name: str) -> str:
         """What is known of a parameter, and where the gap would close."""
-        low, high = self._found["intervals"].get(name, (None, None))
+        low, high = self._result["intervals"].get(name, (None, None))
         words = f"stated: {percent(self._moves.values[number])}"
         if low is not None and high is not None:
             words = f"by the audit {percent(low)} to {percent(high)}"
-        tip = self._found["tipping"].get(name)
+        tip = self._result["tipping"].get(name)
         return (
             f"{words}; the gap closes at {percent(tip)}"
             if tip is not None
@@ -215,29 +215,29 @@ class Sliders:
 
     def _move(self, name: str, event: events.GenericEventArguments) -> None:
         self._values[name] = float(event.args)
-        self._told[name].set_text(percent(self._values[name]))
-        self._tell(self._moves.at(self._values))
+        self._texts[name].set_text(percent(self._values[name]))
+        self._update(self._moves.at(self._values))
 
     def _rest(self, name: str, event: events.GenericEventArguments) -> None:
         """A slider was let go: what takes longer than a move is brought up to date."""
         self._move(name, event)
         for other in self._moves.names:
             if other != name:
-                self._told[f"{other} strip"].set_content(self._strip(other))
+                self._texts[f"{other} strip"].set_content(self._strip(other))
         self._rows.refresh()
 
     def _reset(self) -> None:
         self._values.clear()
         for number, name in enumerate(self._moves.names):
             before = self._moves.values[number]
-            self._told[name].set_text(percent(before))
-            ui.run_javascript(f"getHtmlElement({self._told[f'{name} bar'].id}).value = {before:.6f}")
-            self._told[f"{name} strip"].set_content(self._strip(name))
-        self._tell(self._moves.at())
+            self._texts[name].set_text(percent(before))
+            ui.run_javascript(f"getHtmlElement({self._texts[f'{name} bar'].id}).value = {before:.6f}")
+            self._texts[f"{name} strip"].set_content(self._strip(name))
+        self._update(self._moves.at())
         self._rows.refresh()
 
-    def _tell(self, answer: Answer) -> None:
-        shown = self._told
+    def _update(self, answer: Answer) -> None:
+        shown = self._texts
         shown["disparity"].set_text(_points(answer.disparity))
         if "accuracy" in shown:
             shown["accuracy"].set_text(percent(answer.accuracy))
@@ -257,14 +257,14 @@ class Sliders:
         def row(group: str) -> None:
             parts.text("th", group).props("scope=row")
             for name in ("before", "now", "gained", "lost"):
-                self._told[group, name] = parts.text("td", "")
+                self._texts[group, name] = parts.text("td", "")
 
         rows = ([partial(row, group)] for group in self._moves.groups)
         parts.grid(("group", "favourable before", "now", "gained", "lost"), rows, "groups")
 
     def _affected(self) -> None:
         """Some rows whose decision changes, those that move furthest first."""
-        answer, numbers = self._moves.at(self._values), self._found["numbers"]
+        answer, numbers = self._moves.at(self._values), self._result["numbers"]
         changed = np.flatnonzero(self._changed(answer))
         if not len(changed):
             parts.soft("Nobody: move a slider.")
@@ -297,7 +297,7 @@ class Sliders:
 
         line = " ".join(f"{x(v):.1f},{y(d):.1f}" for v, d in curve.itertuples(index=False))
         shapes = []
-        start, end = self._found["intervals"].get(name, (None, None))
+        start, end = self._result["intervals"].get(name, (None, None))
         if start is not None and end is not None:
             left, right = max(x(start), 0), min(x(end), width)
             shapes.append(
@@ -305,7 +305,7 @@ class Sliders:
             )
         shapes.append(tag("line", x1=0, x2=width, y1=f"{y(0):.1f}", y2=f"{y(0):.1f}", class_="zero"))
         shapes.append(tag("polyline", points=line))
-        tip = self._found["tipping"].get(name)
+        tip = self._result["tipping"].get(name)
         if tip is not None and low <= tip <= high:
             shapes.append(tag("line", x1=f"{x(tip):.1f}", x2=f"{x(tip):.1f}", y1=0, y2=height, class_="tip"))
         first, last = (_points(curve["disparity"].iloc[place]) for place in (0, -1))

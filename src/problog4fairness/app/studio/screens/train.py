@@ -86,7 +86,7 @@ def _running(job: Work) -> Callable[[], None]:
     def update() -> None:
         bar()
         curves: dict[str, list[tuple[float, float]]] = {}
-        for one in job.told[-MOST:]:
+        for one in job.progress[-MOST:]:
             if one.get("loss") is not None:
                 name = f"{one['fit']}. {one['label'].split()[-1] if one['label'] else 'fit'}"
                 curves.setdefault(name, []).append((one["seconds"], one["loss"]))
