@@ -255,7 +255,7 @@ def joint_parameters(
 
 def _independent(part: Distorted, counts: Floats, allowed: Floats) -> Floats:
     """``[recorded, fair]``: P(fair | recorded) if each recorded value comes from its own fair value alone."""
-    sizes = tuple(map(len, part.options))
+    sizes = part.sizes
     places = np.unravel_index(np.arange(len(part.values)), sizes)
     fair, single, errors = counts.sum(axis=0), np.ones(len(part.values)), np.ones(counts.shape)
     total = fair.sum()

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -136,9 +136,10 @@ class Distorted:
     name: str
 
     def __post_init__(self) -> None:
-        if self.together and math.prod(map(len, self.options)) > MOST_TOGETHER:
+        count = math.prod(self.sizes)
+        if self.together and count > MOST_TOGETHER:
             raise P4FError(
-                f"{len(self.features)} features have {math.prod(map(len, self.options)):,} combinations of values, "
+                f"{len(self.features)} features have {count:,} combinations of values, "
                 f"more than the {MOST_TOGETHER} that joint=... takes together; name those few that depend on each other"
             )
 
@@ -167,14 +168,18 @@ class Distorted:
         """Whether it has two values, and so two parameters in each group."""
         return len(self.values) == 2
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each of its features has."""
+        return tuple(map(len, self.options))
+
     def codes(self, codes: Mapping[str, Codes]) -> Codes:
         """Its value in each row, by position, from those of the features."""
-        sizes = tuple(map(len, self.options))
-        return np.ravel_multi_index(tuple(codes[name] for name in self.features), sizes).astype(np.int64)
+        return np.ravel_multi_index(tuple(codes[name] for name in self.features), self.sizes).astype(np.int64)
 
     def places(self, codes: Codes) -> Iterator[tuple[str, tuple[Any, ...], Codes]]:
         """The inverse of :meth:`codes`: each feature, its values, and which of them it has."""
-        return zip(self.features, self.options, np.unravel_index(codes, tuple(map(len, self.options))), strict=True)
+        return zip(self.features, self.options, np.unravel_index(codes, self.sizes), strict=True)
 
     def parameters(
         self, variable: Sensitive, groups: Sequence[int], negative: Strength, positive: Strength
@@ -190,28 +195,20 @@ class Distorted:
 
     def _table(self, variable: Sensitive, groups: Sequence[int], stated: Sequence[Strength]) -> list[Parameter]:
         """One for each pair of values, to be estimated or bound."""
-        excluded = [change for strength, change in zip(stated, (NEGATIVE, POSITIVE), strict=True) if strength is False]
-        bits = self.together and all(len(values) == 2 for values in self.options)
-        if any(
-            strength is not None and not isinstance(strength, Mapping) and not (bits and strength is False)
-            for strength in stated
-        ):
-            what = f"{self.title} together have" if self.together else f"feature {self.title!r} has"
-            raise P4FError(f"{what} more than two values; estimate the table, or bind its parameters")
-        count = range(len(self.values))
+        excluded = {change for strength, change in zip(stated, (NEGATIVE, POSITIVE), strict=True) if strength is False}
+        binary = self.together and set(self.sizes) == {2}
+        for strength in stated:
+            if not (strength is None or isinstance(strength, Mapping) or (binary and strength is False)):
+                what = f"{self.title} together have" if self.together else f"feature {self.title!r} has"
+                raise P4FError(f"{what} more than two values; estimate the table, or bind its parameters")
+        # Of the values of each feature by position: which pairs of them would be changes that do not happen.
+        values = list(np.ndindex(self.sizes))
         return [
-            self.parameter(variable, Cell(level, f, r, self.title))
+            self.parameter(variable, Cell(level, fair, recorded, self.title))
             for level in groups
-            for r in count
-            for f in count
-            if r != f and not self._excluded(r, f, excluded)
+            for recorded, fair in permutations(range(len(values)), 2)
+            if excluded.isdisjoint(zip(values[recorded], values[fair], strict=True))
         ]
-
-    def _excluded(self, recorded: int, fair: int, changes: Sequence[tuple[int, int]]) -> bool:
-        """Whether one of the features would change in a way that does not happen."""
-        sizes = tuple(map(len, self.options))
-        pairs = zip(np.unravel_index(recorded, sizes), np.unravel_index(fair, sizes), strict=True)
-        return any((int(old), int(new)) in changes for old, new in pairs)
 
     def parameter(self, variable: Sensitive, cell: Cell, value: float | None = None) -> Parameter:
         """The parameter of a cell."""
@@ -274,36 +271,33 @@ class Distorted:
         """What is said of each group; ``verb`` leads from the recorded value to the fair one."""
         sentences = []
         for level in reversed(range(len(variable.levels))):
-            group = variable.group_text(level)
-            parts = [
-                f"of the people with {group} and {self.title} = {self.value_text(cell.recorded)} on record, "
-                f"{share(parameter)} {verb} {self.value_text(cell.fair)}"
-                for cell, parameter in parameters.items()
-                if cell.group == level
-            ]
-            if self.together and parts:
-                sentences.append(
-                    self._summary(group, [parameter for cell, parameter in parameters.items() if cell.group == level])
-                )
-            elif parts:
+            group, acting = variable.group_text(level), {c: p for c, p in parameters.items() if c.group == level}
+            if self.together and acting:
+                sentences.append(self._summary(group, list(acting.values())))
+            elif acting:
+                parts = [
+                    f"of the people with {group} and {self.title} = {self.value_text(cell.recorded)} on record, "
+                    f"{share(parameter)} {verb} {self.value_text(cell.fair)}"
+                    for cell, parameter in acting.items()
+                ]
                 sentences.append(joined(parts, f"the people with {group} and", "those with"))
         return sentences
 
     def _summary(self, group: str, parameters: Sequence[Parameter]) -> str:
         """Several features have too many parameters to be read out."""
         known = [parameter.value for parameter in parameters if parameter.value is not None]
-        said = f"{len(parameters)} parameters say how likely each fair combination is, given the recorded one"
-        if len(known) < len(parameters):
-            return f"Where {group}, {self.title} are distorted together: {said}."
-        right = 1 - sum(known) / len(self.values)
-        return (
-            f"Where {group}, {self.title} are distorted together: {said}; over all recorded ones alike, it is the fair "
-            f"one with probability {right:.2f}."
+        sentence = (
+            f"Where {group}, {self.title} are distorted together: {len(parameters)} parameters say how likely each "
+            "fair combination is, given the recorded one"
         )
+        if len(known) < len(parameters):
+            return f"{sentence}."
+        right = 1 - sum(known) / len(self.values)
+        return f"{sentence}; over all recorded ones alike, it is the fair one with probability {right:.2f}."
 
     def changed(self, table: Floats) -> dict[str, Floats]:
         """P(fair value != recorded value) of each feature, ``[..., recorded]``, from ``[..., recorded, fair]``."""
-        places = np.stack(np.unravel_index(np.arange(len(self.values)), tuple(map(len, self.options))))
+        places = np.stack(np.unravel_index(np.arange(len(self.values)), self.sizes))
         return {
             name: (table * (place[:, None] != place)).sum(axis=-1)
             for name, place in zip(self.features, places, strict=True)

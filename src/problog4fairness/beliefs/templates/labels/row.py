@@ -22,7 +22,7 @@ from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import Cells, Strength, goal, strengths
-from problog4fairness.data import Category, Codes, Level, Period, Rows, Score, Sensitive
+from problog4fairness.data import Category, Codes, Level, Period, Rows, Score
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.program import atom, predicates
 from problog4fairness.statistics import Cell, Parameter
@@ -127,24 +127,18 @@ class RowBias(LabelStage):
             raise P4FError("with negative=False and positive=False there is no bias; believe in NoBias()")
         depends = {change: bias.without(variable.columns) for change, bias in biases.items() if isinstance(bias, By)}
         self.open = {change: bias.waiting for change, bias in depends.items() if bias.waiting is not None}
-        self._set(variable, {change: depends[change].variables() if change in depends else [] for change in biases})
-        by_cell: dict[Cell | None, float | None] = {}
-        for change, bias in biases.items():
-            if not isinstance(bias, By):
-                values = strengths(bias, variable, self.affected, NAMES[change])
-                by_cell |= {Cell(level, *change): value for level, value in values.items()}
-        self.parameters = tuple(
-            replace(parameter, value=by_cell[parameter.cell]) if parameter.cell in by_cell else parameter
-            for parameter in self.parameters
-        )
-
-    def _set(self, variable: Sensitive, reads: Mapping[Change, Sequence[Sensitive]]) -> None:
-        """Take what each kind of bias depends on besides the sensitive variable, and make its parameters anew."""
-        others = list(dict.fromkeys(each for some in reads.values() for each in some))
-        names = predicates((each.name for each in others), "b", {"a", "x"})
+        reads = {change: depends[change].variables() if change in depends else [] for change in biases}
+        others = list(dict.fromkeys(other for variables in reads.values() for other in variables))
+        names = predicates((other.name for other in others), "b", {"a", "x"})
         self.variables = (variable, *(replace(other, name=name) for other, name in zip(others, names, strict=True)))
-        self.reads = {change: (0, *(1 + others.index(each) for each in some)) for change, some in reads.items()}
-        self.parameters = tuple(map(self._parameter, self._all_cells()))
+        self.reads = {change: (0, *(1 + others.index(other) for other in reads[change])) for change in reads}
+        stated = {
+            Cell(level, *change): value
+            for change, bias in biases.items()
+            if not isinstance(bias, By)
+            for level, value in strengths(bias, variable, self.affected, NAMES[change]).items()
+        }
+        self.parameters = tuple(self._parameter(cell, stated.get(cell)) for cell in self._all_cells())
 
     @property
     def columns(self) -> Columns:
@@ -195,36 +189,28 @@ class RowBias(LabelStage):
         return f"{NAMES[cell.change][:3]}{self.suffix}({self.cells(cell.change).arguments(cell.group)})"
 
     def rules(self, fair: str, recorded: str) -> list[str]:
-        used = [
-            variable
-            for place, variable in enumerate(self.variables)
-            if any(place in places for places in self.reads.values())
-        ]
-        names = {
-            read_variable: f"label_in_{read_variable.name}{self.suffix}" if read_variable.binary else read_variable.name
-            for read_variable in used
-        }
+        used = {variable: None for change in self.reads for variable in self.cells(change).variables}
+        names = {v: f"label_in_{v.name}{self.suffix}" if v.binary else v.name for v in used}
         goals = [
-            f"{names[read_variable]}(X,{atom(read_variable.levels[level])}) :- {goal(read_variable, level)}."
-            for read_variable in used
-            if read_variable.binary
+            f"{names[variable]}(X,{atom(variable.levels[level])}) :- {goal(variable, level)}."
+            for variable in used
+            if variable.binary
             for level in (1, 0)
         ]
         facts = [
-            parameter.fact(f"{self._bias(cell)}(X,{self.cells(cell.change).arguments(cell.group)})")
+            parameter.fact(f"{self._predicate(cell.change)}(X,{self.cells(cell.change).arguments(cell.group)})")
             for cell, parameter in self.by_cell().items()
         ]
         bodies = [] if NEGATIVE in self.reads else [f"{recorded}(X) :- {fair}(X)."]
         for change in self.reads:
-            read = self.cells(change).variables
-            holds = "".join(f", {names[read_variable]}(X,V{i})" for i, read_variable in enumerate(read, start=1))
-            bias = f"{self._bias(Cell(0, *change))}(X,{','.join(f'V{i}' for i in range(1, len(read) + 1))})"
+            places = {f"V{i}": variable for i, variable in enumerate(self.cells(change).variables, start=1)}
+            holds = "".join(f", {names[variable]}(X,{place})" for place, variable in places.items())
             start = f"{fair}(X){holds}, \\+" if change == NEGATIVE else f"\\+{fair}(X){holds}, "
-            bodies.append(f"{recorded}(X) :- {start}{bias}.")
+            bodies.append(f"{recorded}(X) :- {start}{self._predicate(change)}(X,{','.join(places)}).")
         return ["\n".join(part) for part in (goals, facts, bodies) if part]
 
-    def _bias(self, cell: Cell) -> str:
-        return f"label_{NAMES[cell.change][:3]}_bias{self.suffix}"
+    def _predicate(self, change: Change) -> str:
+        return f"label_{NAMES[change][:3]}_bias{self.suffix}"
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
         """See :meth:`LabelStage.label_table`; looked up, which for many cells is quicker than asking the program."""
