@@ -53,48 +53,25 @@ def moved(belief: Belief, place: int) -> tuple[Belief, float]:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A belief, and what it is tested by.
+    """A belief with all its parameters known, and what it is tested by.
 
-    Attributes
-    ----------
-    belief
-        With all its parameters known.
-    rows
-        The recorded table, followed by audited rows that are not in it; fair labels are -1 where nobody looked.
-    size
-        How many rows the recorded table has.
-    use_sensitive
-        Whether the fair label may depend on the group as well as on the features.
-    label
-        What the recorded label is called.
-    fair_features
-        For each distorted feature whose fair value was audited that value, ``[rows]``, missing where nobody looked.
-    numbers
-        ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
-    when
-        The column with the day of each row, where there is one.
-    notes
-        What was left out, in words.
-    seed
-        All that is random is drawn from it.
-    learners
-        What is fitted.
-    chosen
-        The names of those that predicted best, as far as something was learned.
+    The rows are the recorded table, followed by audited rows that are not in it; unknown fair labels are -1.
     """
 
     belief: Belief
     rows: Rows
-    size: int
-    use_sensitive: bool = False
-    label: str = "the label"
+    size: int  # of the recorded table
+    use_sensitive: bool = False  # whether the fair label may depend on the group as well as on the features
+    label: str = "the label"  # what the recorded one is called
+    # For each distorted feature whose fair value was audited that value, [rows], missing where nobody looked.
     fair_features: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
+    # [rows]: the number of each row in the table as it was given, -1 for rows that were only audited.
     numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    when: str | None = None
-    notes: tuple[str, ...] = ()
-    seed: int = 0
+    when: str | None = None  # the column with the day of each row
+    notes: tuple[str, ...] = ()  # what was left out, in words
+    seed: int = 0  # all that is random is drawn from it
     learners: Mapping[str, Learner] = field(default_factory=quick_learners)
-    chosen: set[str] = field(default_factory=set)
+    chosen: set[str] = field(default_factory=set)  # the names of learners that predicted best so far
 
     def rng(self, check: int) -> np.random.Generator:
         """The random numbers of a check, which do not depend on the checks before it."""

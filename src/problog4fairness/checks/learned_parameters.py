@@ -147,17 +147,7 @@ def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
 
 
 class Profile:
-    """The likelihood of recorded rows as a function of some parameters of a belief.
-
-    Parameters
-    ----------
-    belief
-        With a value for every parameter.
-    names
-        The parameters that vary.
-    rows
-        What was recorded.
-    """
+    """The likelihood of recorded rows as a function of some parameters of a belief, all of which have values."""
 
     def __init__(self, belief: Belief, names: Sequence[str], rows: Rows) -> None:
         self._belief, self._names, self._rows = belief, list(names), rows

@@ -249,8 +249,7 @@ def _refit(
     """What the interval of a gain needs beside the folds: other parameters, and another random state, in some cells."""
     if any(parameter.rows is not None for parameter in this.belief.parameters):
         for place, drawn in enumerate(this.belief.draws(min(DRAWS, len(parts)), parts[0].random_state)):
-            again = [this.with_belief(drawn)]
-            one = predictions(data, again, [parts[place]], learner, False, class_weight)
+            one = predictions(data, [this.with_belief(drawn)], [parts[place]], learner, False, class_weight)
             # A drawn belief may rule out what was recorded; then it says nothing.
             predicted.drawn.extend((place, chances[0]) for chances in one.witnessed.values())
     if not isinstance(learner, Linear):  # whose fits do not depend on chance

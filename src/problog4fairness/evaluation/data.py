@@ -109,11 +109,7 @@ def compared_rows(
     rows = Rows.from_table(frame.reset_index(drop=True), roles, reader, features=features)
     known = rows.fair
     sensitive = _sensitive(rows.frame, sensitive, beliefs)
-    groups = rows.positions(sensitive)
-    if groups.ndim == 2:
-        raise P4FError(
-            f"column {sensitive.columns[0]!r} has probabilities of groups; a comparison needs the group of every row"
-        )
+    groups = certain_groups(rows, sensitive)
     for level in range(len(sensitive.levels)):
         if not (groups == level).any():
             raise P4FError(f"no row has {sensitive.group_text(level)}; leave that group out of levels")
@@ -122,7 +118,16 @@ def compared_rows(
         weights = np.zeros(len(known))
         weights[known >= 0] = sample.weights
         rows = replace(rows, audit_weights=weights)
-    return ComparedRows(rows, sensitive, groups.astype(np.int64), sample)
+    return ComparedRows(rows, sensitive, groups, sample)
+
+
+def certain_groups(rows: Rows, sensitive: Sensitive) -> Codes:
+    """``[rows]``: the group of each row, which must be known."""
+    positions = rows.positions(sensitive)
+    if positions.ndim == 2:
+        columns = " and ".join(sensitive.columns)
+        raise P4FError(f"{columns} has probabilities of groups; this needs the group of every row")
+    return positions.astype(np.int64)
 
 
 def _sampled(

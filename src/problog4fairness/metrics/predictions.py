@@ -146,16 +146,8 @@ def judged(
 ) -> Judged:
     """From what a user has; an error where a metric would rest on rows that are not there.
 
-    Parameters
-    ----------
-    y_true, y_pred, sensitive_features, groups, favourable
-        As for :func:`~problog4fairness.metrics.interval`.
-    y_prob
-        P(label = 1), in place of ``y_pred``, coded already.
-    sample_weight
-        Weight of each row.
-    needs, name
-        What the metric looks at, and what it is called.
+    Parameters are those of :func:`~problog4fairness.metrics.interval`, ``y_prob`` for P(label = 1) in place of
+    ``y_pred``, and what a metric of this name needs.
     """
     if y_prob is not None:
         decision = label = y_prob

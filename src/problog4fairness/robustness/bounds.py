@@ -43,29 +43,16 @@ NAMED = "These are the beliefs that were named; nothing is said about others bet
 class Tipping:
     """The value of one parameter at which the gap closes, all others as they are.
 
-    Attributes
-    ----------
-    parameter
-        The parameter.
-    group
-        The group that has the smaller mean fair probability where the gap is open, in words.
-    value
-        Where the disparity is 0; None where it is so for no value in the range.
-    above
-        Whether the gap is closed above the value; otherwise, below it.
-    low, high
-        The range that was looked at: where recorded labels still say something about fair ones.
-    ends
-        The disparity at both ends of it.
+    It was looked for from ``low`` to ``high``, where recorded labels still say something about fair ones.
     """
 
     parameter: Parameter
-    group: str
-    value: float | None
-    above: bool
+    group: str  # that which has the smaller mean fair probability where the gap is open, in words
+    value: float | None  # where the disparity is 0; None where it is so nowhere in the range
+    above: bool  # whether the gap is closed above the value; otherwise, below it
     low: float
     high: float
-    ends: tuple[float, float]
+    ends: tuple[float, float]  # the disparity at both ends of the range
 
     @property
     def closes(self) -> str:

@@ -14,6 +14,7 @@ from problog4fairness.beliefs import Belief, NoBias
 from problog4fairness.data import Codes, Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import predicted, row_weights, task_through
+from problog4fairness.evaluation.data import certain_groups
 from problog4fairness.learners import Fitted, Learner, Task, fit_tasks
 
 
@@ -161,11 +162,7 @@ class Method(ABC):
 
     def groups(self, rows: Rows) -> Codes:
         """``[rows]``: the group of each row, which must be known."""
-        positions = rows.positions(self.sensitive)
-        if positions.ndim == 2:
-            columns = " and ".join(self.sensitive.columns)
-            raise P4FError(f"{columns} has probabilities of groups; this needs the group of every row")
-        return positions.astype(np.int64)
+        return certain_groups(rows, self.sensitive)
 
     def labels_by_group(self, rows: Rows) -> list[Codes]:
         """For each group the recorded labels that occur in it; an error where a group has no row."""
