@@ -41,7 +41,7 @@ def test_a_delimiter_may_be_named(tmp_path):
 
 def test_a_file_that_is_not_utf8_is_read_with_a_warning(tmp_path):
     path = written(tmp_path, "name,n\nJosé,1\n".encode("cp1252"))
-    with pytest.warns(FileWarning, match=r"not UTF-8 and was read as cp1252; say otherwise by encoding=\.\.\."):
+    with pytest.warns(FileWarning, match=r"not UTF-8 and was read as cp1252; override with encoding=\.\.\."):
         assert read_table(path)["name"][0] == "José"
     assert read_table(path, encoding="cp1252")["name"][0] == "José"
     with pytest.raises(TableError, match="is not utf-8"):
@@ -64,7 +64,7 @@ def test_quoted_newlines_and_delimiters(tmp_path):
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_decimal_commas_are_found_and_said(tmp_path, delimiter):
     path = written(tmp_path, f"a{delimiter}b\n1,5{delimiter}x\n-2,25{delimiter}y\n")
-    with pytest.warns(FileNote, match=r"'1,5' were read with decimal commas; say otherwise by decimal='\.'"):
+    with pytest.warns(FileNote, match=r"'1,5' were read with decimal commas; override with decimal='\.'"):
         assert read_table(path)["a"].tolist() == [1.5, -2.25]
     assert read_table(path, decimal=".")["a"].tolist() == ["1,5", "-2,25"]
 

@@ -49,7 +49,7 @@ def test_conventions_are_taken_and_said(pair):
     said = [str(n.message) for n in notes]
     one, zero = (str(int(v)) if isinstance(v, float) else str(v) for v in reversed(pair))
     assert (f"granted: {one} is favourable, {zero} is not; override with favourable=..." in said) is speaks
-    assert f"area: {one} is the sensitive group, {zero} is not; say otherwise by group=..." in said
+    assert f"area: {one} is the sensitive group, {zero} is not; override with group=..." in said
     clean = roles.clean(data)
     assert coded(clean, roles.recorded, roles.labels) == [0, 1, 0, 1, 0, 1]
     assert coded(clean, roles.sensitive, roles.levels) == [0, 0, 1, 1, 0, 0]

@@ -186,7 +186,7 @@ def find_levels(frame: pd.DataFrame, sensitive: str, group: object) -> tuple[Val
             f"column {sensitive!r} has the values {listed(values)}; say which one is the sensitive group by group=...",
             argument="group",
         )
-    note(f"{sensitive}: {usual[1]} is the sensitive group, {usual[0]} is not; say otherwise by group=...")
+    note(f"{sensitive}: {usual[1]} is the sensitive group, {usual[0]} is not; override with group=...")
     return usual
 
 

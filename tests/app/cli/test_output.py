@@ -11,9 +11,9 @@ from problog4fairness.app.cli.output import with_options
     ("message", "expected"),
     [
         ("say which one is favourable by favourable=...", "say which one is favourable by --favourable VALUE"),
-        ("say otherwise by group=...; or leave it", "say otherwise by --group VALUE; or leave it"),
+        ("override with group=...; or leave it", "override with --group VALUE; or leave it"),
         ("were left out; keep by keep=[...]", "were left out; keep by --keep COLUMN"),
-        ("say otherwise by decimal='.'", "say otherwise by --decimal '.'"),
+        ("override with decimal='.'", "override with --decimal '.'"),
         ("group='X Y' is not a value", "--group 'X Y' is not a value"),
         ("sensitive='aera': there is no such column", "--sensitive 'aera': there is no such column"),
         ("only_group=True, or fair_feature=...", "--only-group, or --fair-feature COLUMN"),

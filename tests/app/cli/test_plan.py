@@ -41,7 +41,7 @@ def test_rounds_until_it_says_stop(folder):
     run = p4f("plan", *OPTIONS, *draw, folder=folder)
     assert run.returncode == 0, run.stderr
     assert "note: granted: 1 is favourable, 0 is not; override with --favourable VALUE" in run.stderr
-    assert "note: poor_area: yes is the sensitive group, no is not; say otherwise by --group VALUE" in run.stderr
+    assert "note: poor_area: yes is the sensitive group, no is not; override with --group VALUE" in run.stderr
     assert "draw these 60 rows, fill them in, then ask again" in run.stdout
     assert "rows drawn at random from everybody by Hoeffding's inequality" in run.stdout
     todo, loans = pd.read_csv(folder / "todo.csv"), pd.read_csv(folder / "loans.csv")

@@ -220,7 +220,7 @@ def _expected_files(about: Mapping[str, Any]) -> list[str]:
 
 
 def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
-    """What comes out otherwise now, of all that is made from the model, the audit, the data and the single folds."""
+    """What differs now, of all that is made from the model, the audit, the data and the single folds."""
     made, belief = inputs.report(), DebiasedClassifier.load(inputs.model).belief_
     differences = _page_differences(read_file(folder / PAGE, MOST_BYTES).decode("utf-8", errors="replace"), made.html)
     with tempfile.TemporaryDirectory() as place:
@@ -232,17 +232,17 @@ def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
             names += [f"{COMPARISON}/{path.name}" for path in saved]
         for name in names:
             if read_file(folder / name, MOST_BYTES) != (remade / name).read_bytes():
-                differences.append(f"{name}: comes out otherwise")
+                differences.append(f"{name}: differs")
     return differences
 
 
 def _page_differences(then: str, now: str) -> list[str]:
-    """Which sections of a page come out otherwise now."""
+    """Which sections of a page differ now."""
     if then == now:
         return []
     old, new = _sections(then), _sections(now)
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
-    return [f"{PAGE}: {f'the section {name!r} ' if name else ''}comes out otherwise" for name in names or [""]]
+    return [f"{PAGE}: {f'the section {name!r} ' if name else ''}differs" for name in names or [""]]
 
 
 def _sections(page: str) -> dict[str, str]:

@@ -122,7 +122,7 @@ def comparison_section(result: Comparison, same_rows: bool = False) -> Markup:
             "p",
             f"The belief against methods that do without it, on {count(result.rows, 'row')}. Each is fitted "
             f"{seeds} × {folds} times with the same learner, and tested on rows that it was not fitted on, by {names}. "
-            "Scores on recorded labels favour methods that repeat the bias; only fair labels tell who is right.",
+            "Scores on recorded labels favour methods that repeat the bias; only fair labels show which is right.",
         ),
         tag("p", " ".join(_warnings(result, same_rows))),
         _score_table(result, result.labels[0]),
@@ -149,7 +149,7 @@ def _score_table(result: Comparison, kind: Literal["fair", "recorded"]) -> Marku
 
 
 def _warnings(result: Comparison, same_rows: bool) -> list[str]:
-    """What the tables do not tell."""
+    """What the tables do not show."""
     gap = "difference" if len(result.levels) == 2 else "largest difference"
     sentences = [f"Disparity is the {gap} between the groups' rates of favourable decisions."]
     for kind in result.labels if len(result.levels) > 2 else ():
@@ -204,7 +204,7 @@ def sensitivity_section(facts: Facts, result: Sensitivity, names: Names) -> Mark
     result = replace(result, parameters=result.parameters.assign(meaning=meanings))
     left_out = [parameter.called for parameter in facts.parameters if parameter.name not in result.parameters.index]
     sentences = _moves(result)
-    known_as = [called(str(name), said) for name, said in result.parameters["meaning"].items()]
+    known_as = [called(str(name), meaning) for name, meaning in result.parameters["meaning"].items()]
     known = result.parameters["low"] < result.parameters["high"]
     over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"
     if not known.any():

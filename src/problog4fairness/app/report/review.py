@@ -252,9 +252,7 @@ def _was_right(facts: Facts) -> list[Markup]:
     if queue is None or not queue.queued + queue.others:
         return []
     if not queue.queued:
-        return [
-            tag("p", "No audited row is more likely distorted than not: nothing tells how often the list is right.")
-        ]
+        return [tag("p", "No audited row is more likely distorted than not: how often the list is right is not known.")]
     missed = f"; of the other {count(queue.others)}, an estimated {_share(queue.missed)} were" if queue.others else ""
     return [
         tag(
@@ -289,7 +287,7 @@ def _rows(facts: Facts) -> Markup:
     elsewhere = "in other groups" if len(facts.divisions[0].grouping.groups) > 1 else "anywhere"
     header = ["Row", chance, "Odds", "Favourable rate among nearest neighbours", *shown]
     text = (
-        f"Row 1 is the first row of the data. Odds tell apart what is nearly certain: 300 means 300 to 1. The "
+        f"Row 1 is the first row of the data. Odds distinguish what is nearly certain: 300 means 300 to 1. The "
         f"fourth column says why a row is listed: of its {NEIGHBOURS} nearest neighbours {elsewhere}, by their "
         f"features, so many are on record with {facts.label.good}."
     )

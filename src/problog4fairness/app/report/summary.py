@@ -82,7 +82,7 @@ def _record(audited: pd.DataFrame | None) -> list[str]:
         return []
     return [
         f"The record itself is right more often, for {percent(everybody.record_right)} of people: where a decision is "
-        "on record, changing it to what the model says makes more of them wrong. The model is for people without one."
+        "on record, changing it to the model's decision makes more of them wrong. The model is for people without one."
     ]
 
 
@@ -225,7 +225,7 @@ def _little_signal(facts: Facts) -> list[str]:
         return []
     return [
         f"Where {warnings[1]}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
-        f"{warnings[0]:.2f}): what the model says of that group rests on the others."
+        f"{warnings[0]:.2f}): predictions for that group rest on the others."
     ]
 
 

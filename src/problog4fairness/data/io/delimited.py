@@ -123,7 +123,7 @@ def find_dialect(
 
 def encoding_warning(encoding: str) -> str:
     """What is said of a file that is not UTF-8."""
-    return f"the file is not UTF-8 and was read as {encoding}; say otherwise by encoding=..."
+    return f"the file is not UTF-8 and was read as {encoding}; override with encoding=..."
 
 
 def is_blank(record: list[str]) -> bool:
@@ -196,7 +196,7 @@ def _with_numbers(dialect: Dialect, values: list[str], decimal: str | None) -> D
     points = [value for value in values if _POINT_NUMBER.match(value)]
     grouped = next((value for value in values if _GROUPED_BY_POINT.match(value)), None)
     if dialect.delimiter == "," and commas and all(_GROUPED_BY_COMMA.match(value) for value in commas):
-        note = f"numbers such as {commas[0]!r} were read with commas between thousands; say otherwise by decimal=','"
+        note = f"numbers such as {commas[0]!r} were read with commas between thousands; override with decimal=','"
         return replace(dialect, thousands=",", notes=(note,))
     warnings = dialect.warnings
     if grouped:
@@ -208,7 +208,7 @@ def _with_numbers(dialect: Dialect, values: list[str], decimal: str | None) -> D
     if not commas and not grouped:
         return dialect
     example = commas[0] if commas else grouped
-    note = f"numbers such as {example!r} were read with decimal commas; say otherwise by decimal='.'"
+    note = f"numbers such as {example!r} were read with decimal commas; override with decimal='.'"
     return replace(dialect, decimal=",", notes=(note,), warnings=warnings)
 
 

@@ -74,7 +74,7 @@ class _Plan:
             self._without()
         parts.heading("How many rows?")
         parts.soft(
-            "Rows are drawn where they tell most, by group and recorded value, and in rounds: look, then ask again."
+            "Rows are drawn where they are most informative, by group and recorded value, in rounds: look, then ask again."
         )
         parts.text("label", "How exactly must the numbers be known? Half the width of an interval:")
         slider = ui.slider(min=0.03, max=0.2, step=0.01, value=self.project.choices.error)
@@ -265,7 +265,7 @@ class Results:
         known = [parameter.half_width for parameter in self.belief.parameters]
         enough = [half is not None and half <= self.error for half in known]
         if all(enough):
-            parts.box(f"Stop: every number is known within {self.error:.0%}. More rows would tell little.", "good")
+            parts.box(f"Stop: every number is known within {self.error:.0%}. More rows would add little.", "good")
         else:
             parts.soft(f"{sum(enough)} of {len(enough)} numbers are known within {self.error:.0%}. Go on.")
         for parameter, done in zip(self.belief.parameters, enough, strict=True):

@@ -25,7 +25,7 @@ GROUP_USE = {
 }
 TEACH = (
     "Nothing has been learned yet. While the model learns, you see how likely the recorded rows become; it can be "
-    "stopped at any time. What it did not learn will be said here."
+    "stopped at any time. Training diagnostics follow here."
 )
 # Of what was heard, the last so many points are drawn.
 MOST = 400
