@@ -7,7 +7,7 @@ In the order in which a program passes through it:
 - ``language/syntax.py`` parses and checks; ``safety.py`` refuses what a stranger's program must not do.
 - ``circuit/grounding.py`` grounds and compiles in the worker; ``compiled.py`` is what comes back.
 - ``circuit/circuit.py`` evaluates: ``weights.py`` makes inputs of values, ``passes.py`` goes up and down the nodes.
-- It fixes what is known, too: ``specialised.py`` is what is left, ``observed.py`` its likelihood.
+- ``circuit/specialised.py`` is what is left where all that is known is fixed; ``observed.py`` its likelihood.
 - ``diagram/`` draws the causal graph; ``language/writing.py`` writes names and numbers into programs.
 """
 
