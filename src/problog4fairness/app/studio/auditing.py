@@ -121,9 +121,7 @@ def from_table(project: Project) -> Belief:
     """The belief with what the table itself tells: votes that agree, or rows of which the group is known."""
     belief, roles = project.belief().bind(None), project.roles()
     if not tells_itself(belief):
-        raise P4FError(
-            "this belief cannot be estimated from the table alone; draw rows and look at them"
-        )
+        raise P4FError("this belief cannot be estimated from the table alone; draw rows and look at them")
     known = {"recorded": roles.recorded, "favourable": roles.favourable}
     needed = signature(belief.estimate).parameters
     return belief.estimate(

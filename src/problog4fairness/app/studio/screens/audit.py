@@ -74,7 +74,8 @@ class _Plan:
             self._without()
         parts.heading("How many rows?")
         parts.soft(
-            "Rows are drawn where they are most informative, by group and recorded value, in rounds: look, then ask again."
+            "Rows are drawn where they are most informative, by group and recorded value, in rounds: look at some, "
+            "then ask again."
         )
         parts.text("label", "How exactly must the numbers be known? Half the width of an interval:")
         slider = ui.slider(min=0.03, max=0.2, step=0.01, value=self.project.choices.error)
