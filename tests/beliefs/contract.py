@@ -92,7 +92,7 @@ class BeliefContract:
 
     def recorded(self, belief: Belief, frame: pd.DataFrame, rng: np.random.Generator):
         """What the belief says would be recorded of them, as ``fit`` takes it."""
-        classes = belief.classes or (0, 1)
+        classes = belief.record.classes or (0, 1)
         seen = belief.observe(Rows(frame, tuple(frame.columns), classes))
         outcome = draw(seen.recorded_proba(log_fair(seen.table, len(classes))).numpy(), rng)
         return np.array([*classes, None], dtype=object)[outcome] if belief.record.gaps else np.array(classes)[outcome]
@@ -270,7 +270,7 @@ class BeliefContract:
         learner = Linear(penalty=0.0) if distorted(belief) else "linear"
         ours = DebiasedClassifier(belief, learner, random_state=0)
         ours.fit(frame[features], y, sensitive_features=frame.drop(columns=features))
-        order = list(ours.classes_ if belief.classes is None else belief.classes)
+        order = list(ours.classes_ if belief.record.classes is None else belief.record.classes)
         found = ours.fitted_.log_proba(frame[features])[:, [list(ours.classes_).index(own) for own in order]]
         if belief.kind.predicts_from == "biased" and not belief.record.copied:
             # Applied when predicting: the record is learned as it is, and the program says what would be fair.
@@ -281,7 +281,7 @@ class BeliefContract:
             np.testing.assert_allclose(ours.predict_proba(frame[features].join(beside["a"])), fair, atol=1e-6)
             return
         # The queries of a program are for the classes in order.
-        coded = y if belief.classes is None else np.array([order.index(own) for own in y])
+        coded = y if belief.record.classes is None else np.array([order.index(own) for own in y])
         theirs = DebiasedClassifier(program, learner, random_state=0)
         theirs.fit(frame[features], coded, sensitive_features=beside)
         torch.testing.assert_close(found, theirs.fitted_.log_proba(frame[features]), atol=1e-6, rtol=0)
@@ -293,8 +293,9 @@ class BeliefContract:
         ours = type(belief).__module__.startswith("problog4fairness") and not isinstance(belief, ProgramBelief)
         assert belief.kind.identified_by.endswith(".") or not ours
         frame = self.people(belief, 40, np.random.default_rng(0))
+        rows = Rows(frame, tuple(frame.columns), belief.record.classes or (0, 1))
         for own in belief.parameters:
-            low, high = admissible_values(belief, own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))
+            low, high = admissible_values(belief, own, rows)
             assert 0 <= low <= high <= 1
 
     def test_a_belief_file_is_read_back(self):

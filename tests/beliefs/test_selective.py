@@ -246,7 +246,7 @@ def test_acceptance_by_a_score_is_found_by_likelihood(strength: float) -> None:
         found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1)
     good, bad = found.parameters[:2], found.parameters[2:]
     assert [own.value for own in good] == [own.value for own in bad]
-    assert "beyond the features" in found.caveats()[0]
+    assert "beyond the features" in found.limitations()[0]
     stated = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], acceptance="features")
     assert stated.parameter_table()["value"].tolist() == found.parameter_table()["value"].tolist()
 

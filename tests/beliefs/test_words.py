@@ -1,4 +1,4 @@
-"""What a belief says of itself: words, picture, caveats, and the values that make sense."""
+"""What a belief says of itself: words, picture, limitations, and the values that make sense."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_pictures_show_names_not_values():
 
 
 def test_what_readers_must_know():
-    assert "fair world" in p4f.HistoricalBias("income", "a").caveats()[0]
-    assert p4f.LabelBias("a").caveats() == []
+    assert "fair world" in p4f.HistoricalBias("income", "a").limitations()[0]
+    assert p4f.LabelBias("a").limitations() == []
     assert p4f.chain(p4f.LabelBias("a"), p4f.LabelBias("b")).kind.overlap
     assert not p4f.LabelBias("a").kind.overlap
 

@@ -241,7 +241,7 @@ class AuditTable:
 
         ``fair`` is the column of fair labels that is filled in; the options are those of :meth:`Belief.plan_audit`.
         """
-        by_label = self.recorded is not None and belief.classes is None
+        by_label = self.recorded is not None and belief.record.classes is None
         return belief.plan_audit(
             self._coded(belief),
             recorded=self.recorded,

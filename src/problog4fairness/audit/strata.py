@@ -132,7 +132,7 @@ def label_strata(
     occurring = values.dropna().unique().tolist()
     if not occurring:
         raise P4FError(f"the recorded label {recorded!r} holds no value")
-    classes = belief.classes or find_classes(
+    classes = belief.record.classes or find_classes(
         occurring, belief.record.favourable_among(occurring, favourable), recorded, audited=True
     )
     labels = _codes(values, classes, f"the recorded label {recorded!r}")

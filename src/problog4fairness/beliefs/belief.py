@@ -48,8 +48,8 @@ class Belief(Describing):
         Its parameters.
     features
         The recorded features that it changes.
-    classes, favourable
-        The classes of the label where there are more than two; the label that counts as 1, None while nobody said.
+    favourable
+        The label that counts as 1; None while nobody said.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class Belief(Describing):
 
     def _noted(self, estimated: Self, favourable: Any) -> Self:
         """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
-        if self.classes is not None:
+        if self.record.classes is not None:
             return estimated
         known = self.favourable if favourable is None else favourable
         return estimated._with_favourable(1 if known is None else known)

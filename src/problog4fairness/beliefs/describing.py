@@ -62,7 +62,7 @@ class Describing(Observing):
         columns = {variable.name: ", ".join(variable.columns) for variable in self.variables}
         return of_program(self.bind(None).program().diagram(self._classifier), columns)
 
-    def caveats(self) -> list[str]:
+    def limitations(self) -> list[str]:
         """What a reader of a report must know because of this kind of belief."""
         return []
 

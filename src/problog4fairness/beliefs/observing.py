@@ -44,7 +44,6 @@ class Observing(ABC):
     variables: tuple[Sensitive, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
-    classes: tuple[int | str, ...] | None = None
     favourable: bool | int | float | str | None = None
     _classifier: str = "h"
     _design: Design | None = None
@@ -71,7 +70,7 @@ class Observing(ABC):
     @property
     def record(self) -> LabelRecord:
         """How the label is on record, and which one is favourable."""
-        return LabelRecord(classes=self.classes, favourable=self.favourable, classifier=self._classifier)
+        return LabelRecord(favourable=self.favourable, classifier=self._classifier)
 
     def observe(self, rows: Rows) -> Observation:
         """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
@@ -225,7 +224,8 @@ class Observing(ABC):
     @property
     def _class_count(self) -> int:
         """Number of classes of the label."""
-        return 2 if self.classes is None else len(self.classes)
+        classes = self.record.classes
+        return 2 if classes is None else len(classes)
 
     def _inputs(self, rows: Rows) -> FairInputs:
         """What the program may ask the classifier about: the row itself, where it says nothing else."""

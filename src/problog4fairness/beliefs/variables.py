@@ -160,7 +160,7 @@ def favourable_comment(belief: Belief) -> list[str]:
     known = belief.favourable
     if known is None or known == 1:
         return []
-    return [f"The favourable label{', which counts as 1,' if belief.classes is None else ''} is {known}."]
+    return [f"The favourable label{', which counts as 1,' if belief.record.classes is None else ''} is {known}."]
 
 
 def flip_rules(

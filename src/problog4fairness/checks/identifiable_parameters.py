@@ -217,7 +217,7 @@ def _every_kind(belief: Belief) -> Rows | None:
         levels = [variable.levels[place] for place in places]
         for number, column in enumerate(variable.columns):
             columns[column] = [level[number] if isinstance(level, tuple) else level for level in levels]
-    return Rows(pd.DataFrame(columns), (), belief.classes or (0, 1))
+    return Rows(pd.DataFrame(columns), (), belief.record.classes or (0, 1))
 
 
 def _short(value: float) -> str:

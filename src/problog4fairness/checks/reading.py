@@ -132,7 +132,7 @@ def _joined(
 def _rows(belief: Belief, given: TrainingRows, recorded: str, frame: pd.DataFrame, days: Sequence[str]) -> Rows:
     """The rows with all columns that are read, and features without those that no learner may read."""
     labels = sorted(given.label.dropna().unique().tolist(), key=lambda value: value == given.favourable)
-    classes = belief.classes or tuple(labels)
+    classes = belief.record.classes or tuple(labels)
     if len(classes) < 2:
         raise P4FError(f"column {recorded!r} of the label has one value only ({classes[0]!r})")
     whole = given.features

@@ -123,7 +123,7 @@ class Rows:
         for role, values in (("recorded", recorded), ("fair", fair)):
             if values is not None and len(values) != len(frame):
                 raise P4FError(f"there are {len(frame)} rows and {len(values)} {role} labels; give one for each row")
-        classes = tuple(roles.labels) or (None if belief is None else belief.classes)
+        classes = tuple(roles.labels) or (None if belief is None else belief.record.classes)
         if classes is None:
             parts = [] if recorded is None else [recorded[name] for name in recorded]
             parts += [] if fair is None or not audited else [fair]

@@ -217,8 +217,8 @@ def rows_to_fit(
             raise P4FError("class_weight needs one recorded label for each row; pass sample_weight instead")
         labels = pd.DataFrame(record).stack().to_numpy()
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
-    if belief.classes is not None:
-        classes, labelled = list(belief.classes), np.unique(labels).tolist()
+    if belief.record.classes is not None:
+        classes, labelled = list(belief.record.classes), np.unique(labels).tolist()
         if len(classes) != len(labelled) or set(classes) != set(labelled):
             raise P4FError(f"the belief is for {len(classes)} classes, {classes}; y has {len(labelled)}: {labelled}")
     model.columns_ = _learner_columns(model, belief, frame)

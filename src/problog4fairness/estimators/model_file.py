@@ -220,8 +220,8 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     names = checked.names_of(manifest["features"], manifest["feature_names"])
     columns = checked.columns_of(manifest["columns"], names)
     belief = belief_of(manifest["belief"])
-    if belief.classes is not None and len(belief.classes) != len(classes):
-        raise ValueError(f"its belief is for {len(belief.classes)} classes, it has {len(classes)}")
+    if belief.record.classes is not None and len(belief.record.classes) != len(classes):
+        raise ValueError(f"its belief is for {len(belief.record.classes)} classes, it has {len(classes)}")
     if program != belief.text():
         raise ValueError("its program is not that of its belief")
     options = checked.options_of(manifest["options"])

@@ -99,7 +99,7 @@ def compared_rows(
     reader = next((b for b in beliefs if b.columns.recorded or b.record.gaps), beliefs[0] if beliefs else NoBias())
     name = sensitive if isinstance(sensitive, str) and reader.columns.sensitive else None
     table = training_rows(data, reader, recorded=recorded, sensitive=name, audit=audit, fair=fair, **columns)
-    classes = next((tuple(belief.classes) for belief in beliefs if belief.classes is not None), ())
+    classes = next((tuple(belief.record.classes) for belief in beliefs if belief.record.classes is not None), ())
     frame = table.features
     if table.groups is not None:
         frame = pd.concat([frame.drop(columns=list(table.groups), errors="ignore"), table.groups], axis=1)

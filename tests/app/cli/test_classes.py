@@ -71,11 +71,11 @@ def test_the_favourable_class_is_asked_for(files, inside, tmp_path):
 
 def test_estimated_strengths_are_those_of_the_data(belief):
     found = p4f.beliefs.read_belief(belief)
-    assert (found.classes, found.favourable) == (("B", "C", "A"), "A")
+    assert (found.record.classes, found.favourable) == (("B", "C", "A"), "A")
     values = found.parameter_table()["value"]
     assert 0.3 < values["flip(poor,'A','B')"] < 0.55
     assert (values.drop("flip(poor,'A','B')") == 0).all()
-    said = found.words(p4f.beliefs.Label("grade", found.classes))[1]
+    said = found.words(p4f.beliefs.Label("grade", found.record.classes))[1]
     assert "who should have grade = A" in said
     assert said.count("grade = C") == 0  # what does not happen is said in one word
     assert "any other change happened to 0%, or" in said

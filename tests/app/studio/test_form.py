@@ -133,7 +133,7 @@ def test_a_belief_brings_its_form_back(form):
 def test_labels_with_many_values_have_a_belief_of_their_own(form):
     many = replace(ROLES, labels=("none", "small", "large"))
     belief = form.belief(Table(), many)
-    assert belief.classes == ("none", "small", "large")
+    assert belief.record.classes == ("none", "small", "large")
     form.values = {own.name: None for own in belief.parameters}
     assert Form.of(belief, Table(), many) == form
     with pytest.raises(P4FError, match="granted has 3 values"):

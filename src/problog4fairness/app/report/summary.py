@@ -238,7 +238,7 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
         "The fair labels of an audit must be right. What the audit gets wrong, the model repeats.",
         *_seen(facts),
         *_classes(facts),
-        *facts.belief.caveats(),
+        *facts.belief.limitations(),
         *_used_twice(facts),
         *notes,
         "Intervals are 95% and speak of chance in the rows, given this model; only those of the comparison speak of "

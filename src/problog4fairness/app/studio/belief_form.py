@@ -128,7 +128,7 @@ class Form:
             elif signature(template).parameters[asked_for.name].default is Parameter.empty:
                 raise P4FError(f"nothing is chosen yet: {asked_for.words[0].lower()}{asked_for.words[1:]}")
         made = template.from_fields(plain, known)
-        if len(roles.labels) > 2 and made.classes is None and questions()[self.kind].doubted == "label":
+        if len(roles.labels) > 2 and made.record.classes is None and questions()[self.kind].doubted == "label":
             raise P4FError(f"{roles.recorded} has {len(roles.labels)} values; this belief is for labels with two")
         names = {parameter.name for parameter in made.parameters}
         stated = {name: value for name, value in self.values.items() if value is not None and name in names}

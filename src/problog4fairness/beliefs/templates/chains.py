@@ -110,13 +110,12 @@ class Chain(Belief):
             stage.renamed(variables, suffix)
             for stage, variables, suffix in zip(stages, of_stages, suffixes, strict=True)
         )
-        self.classes = self.stages[0].classes if self.stages else None
         self.parameters = tuple(parameter for part in self._parts() for parameter in part.parameters)
         self.favourable = _favourable(self.stages)
 
     def text(self) -> str:
         about, rules = ([], []) if self.measurement is None else self.measurement.before_label()
-        if self.columns.numbers and self.classes is not None:
+        if self.columns.numbers and self.record.classes is not None:
             raise P4FError("a chain with NumericMeasurementBias is for a label of two classes")
         head = ["A chain of biases, one after the other.", *map(sensitive_comment, self.variables)]
         parts = [comment(*head, *favourable_comment(self), *about), "\n".join(map(declaration, self.variables)), *rules]
@@ -126,7 +125,7 @@ class Chain(Belief):
 
     def _label_part(self, parts: Sequence[str] | None = None) -> str:
         """The clauses of the label, from ``y_h`` on; ``parts`` say what that is, the classifier's answer by default."""
-        parts = [classifier(self.classes)] if parts is None else list(parts)
+        parts = [classifier(self.record.classes)] if parts is None else list(parts)
         last = len(self.stages) - 1
         fair = "y_h"
         for i, stage in enumerate(self.stages):
@@ -145,7 +144,10 @@ class Chain(Belief):
     @property
     def record(self) -> LabelRecord:
         """See :meth:`Belief.record`: what can be recorded is what the last stage says."""
-        return replace(super().record, gaps=bool(self.stages) and self.stages[-1].record.gaps)
+        if not self.stages:
+            return super().record
+        last = self.stages[-1].record
+        return replace(super().record, classes=last.classes, gaps=last.gaps)
 
     @property
     def label_variables(self) -> tuple[Sensitive, ...]:

@@ -105,7 +105,6 @@ class HistoricalBias(Belief):
         self.features = measurement.features
         self.variables = self._whole.variables
         self.parameters = self._whole.parameters
-        self.classes = self._whole.classes
         self.favourable = self._whole.favourable
 
     def text(self) -> str:
@@ -255,5 +254,5 @@ class HistoricalBias(Belief):
             nodes.append(recorded(words.recorded, [words.fair, *self.label.variable.columns], parameters))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 
-    def caveats(self) -> list[str]:
+    def limitations(self) -> list[str]:
         return ["The model's probabilities speak of a fair world, not of what will happen in this one."]

@@ -70,8 +70,9 @@ class ThroughBelief(Method):
         return other
 
     def check(self, rows: Rows) -> None:
-        if self.belief.classes is not None and tuple(self.belief.classes) != tuple(np.asarray(rows.classes).tolist()):
-            raise P4FError(f"the belief is for the classes {list(self.belief.classes)}, in this order; others differ")
+        classes = self.belief.record.classes
+        if classes is not None and tuple(classes) != tuple(np.asarray(rows.classes).tolist()):
+            raise P4FError(f"the belief is for the classes {list(classes)}, in this order; others differ")
         if not self.inputs(rows):
             raise P4FError("no column is left for the learner; use_sensitive=True adds sensitive ones")
         check_rows(self.belief, rows if self.learn_from_audit else rows.with_labels(rows.recorded))

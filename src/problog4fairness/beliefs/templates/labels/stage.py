@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, joined, share
+from problog4fairness.beliefs.description import LabelRecord
 from problog4fairness.beliefs.likelihood.combinations import answers, every
 from problog4fairness.beliefs.variables import declaration, favourable_comment, sensitive_comment
 from problog4fairness.data import Codes, Floats, Rows, Sensitive, plain
@@ -39,6 +41,8 @@ class LabelStage(Belief):
         Whether P(recorded | fair, groups) says all; not where rows are there only because of what was recorded.
     affected
         The groups on which the bias acts, by position.
+    classes
+        The classes of the label, where there are more than two.
     suffix
         What keeps its predicates and parameters apart from those of other stages of a chain.
     """
@@ -51,6 +55,11 @@ class LabelStage(Belief):
     last: ClassVar[bool] = False
     tabular: bool = True
     suffix: str = ""
+    classes: tuple[int | str, ...] | None = None
+
+    @property
+    def record(self) -> LabelRecord:
+        return replace(super().record, classes=self.classes)
 
     @property
     def variable(self) -> Sensitive:

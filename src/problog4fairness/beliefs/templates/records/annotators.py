@@ -387,5 +387,5 @@ class Annotators(Belief):
             fair, self.variables, *(recorded(kind, causes, parameters) for kind, parameters in votes.items())
         )
 
-    def caveats(self) -> list[str]:
+    def limitations(self) -> list[str]:
         return ["Annotators who copied from each other look better than they are."]

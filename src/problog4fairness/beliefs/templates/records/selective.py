@@ -214,7 +214,7 @@ class SelectiveLabels(Selection):
             if cell.fair == 1
         ]
 
-    def caveats(self) -> list[str]:
+    def limitations(self) -> list[str]:
         if all(parameter.source == BY_FEATURES for parameter in self.parameters):
             return ["Whoever decided is taken to have known nothing of the fair label beyond the features."]
         return [

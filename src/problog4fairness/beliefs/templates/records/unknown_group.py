@@ -158,7 +158,7 @@ class UnknownGroup(Belief):
         """What follows from the belief inside."""
         inner = self.belief
         self.variables = (self.group, *(variable for variable in inner.variables if variable != self.group))
-        self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
+        self.features, self.favourable = inner.features, inner.favourable
         self.kind = replace(type(self).kind, predicts_from=inner.kind.predicts_from)
         self._classifier = inner._classifier
         self.parameters = (*self.group_parameters, *inner.parameters)
@@ -353,8 +353,8 @@ class UnknownGroup(Belief):
         proxies = [proxy.columns[0] for proxy in self.proxies]
         return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.group_parameters)
 
-    def caveats(self) -> list[str]:
+    def limitations(self) -> list[str]:
         first = (
             "Differences between groups are estimates: the group of most people is not known, only how likely it is."
         )
-        return [first, *self.belief.caveats()]
+        return [first, *self.belief.limitations()]
