@@ -18,7 +18,6 @@ from problog4fairness.beliefs.templates.labels.dependence import depends_on
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.data import days_of
 from problog4fairness.errors import MissingValueError, P4FError
-from problog4fairness.statistics import check_known
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
 REFORM = "2020-03-01"
@@ -82,7 +81,7 @@ def estimated(belief, audit):
 def test_the_day_is_searched_for_and_found():
     belief = ChangedBias("group", "day", positive=False, affected=[1])
     with pytest.raises(MissingValueError, match="the day of the change is not known"):
-        check_known(belief.parameters)
+        belief._require_known()
     found = estimated(belief, decisions(600, 0))
     away = abs(pd.Timestamp(found.found.day) - pd.Timestamp(REFORM))
     assert away <= pd.Timedelta(days=45)
