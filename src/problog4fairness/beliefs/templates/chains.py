@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -126,12 +127,9 @@ class Chain(Belief):
     def _label_part(self, parts: Sequence[str] | None = None) -> str:
         """The clauses of the label, from ``y_h`` on; ``parts`` say what that is, the classifier's answer by default."""
         parts = [classifier(self.record.classes)] if parts is None else list(parts)
-        last = len(self.stages) - 1
-        fair = "y_h"
-        for i, stage in enumerate(self.stages):
-            recorded = "y_" if i == last else f"y{i + 1}"
-            parts += stage.rules(fair, recorded)
-            fair = recorded
+        names = ["y_h", *(f"y{number}" for number in range(1, len(self.stages))), "y_"]
+        for stage, (before, after) in zip(self.stages, pairwise(names), strict=True):
+            parts += stage.rules(before, after)
         return "\n\n".join([*parts, self.stages[-1].queries()])
 
     @property
@@ -226,15 +224,13 @@ class Chain(Belief):
         return self._noted(belief._with_parameters((*measured, *parameters)), favourable)
 
     def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Chain:
-        other, start = copy.copy(self), 0
+        other, given = copy.copy(self), iter(parameters)
         if self.measurement:
-            start = len(self.measurement.parameters)
-            other.measurement = self.measurement._with_parameters(parameters[:start])
-        stages = []
-        for stage in self.stages:
-            stages.append(stage._with_parameters(parameters[start : start + len(stage.parameters)]))
-            start += len(stage.parameters)
-        other.stages = tuple(stages)
+            of_features = tuple(islice(given, len(self.measurement.parameters)))
+            other.measurement = self.measurement._with_parameters(of_features)
+        of_stages = [tuple(islice(given, len(stage.parameters))) for stage in self.stages]
+        pairs = zip(self.stages, of_stages, strict=True)
+        other.stages = tuple(stage._with_parameters(of_stage) for stage, of_stage in pairs)
         other.parameters = tuple(parameter for part in other._parts() for parameter in part.parameters)
         return other
 

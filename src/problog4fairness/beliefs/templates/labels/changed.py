@@ -155,13 +155,9 @@ class ChangedBias(RowBias):
                 f"the audit does not show that the bias changed (p = {change.p:.2f}); the likeliest day, {change.day}, "
                 "is taken, or believe in LabelBias"
             )
-        fitted = RowBias._fitted_to(self._from(change.day), rows)
+        fitted = RowBias._fitted_to(self._remade(changed=[change.day]), rows)
         fitted.found = change
         return fitted
-
-    def _from(self, day: str) -> Self:
-        """The same belief, in which the later period begins on a day."""
-        return self._remade(changed=[day])
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         """See :meth:`Belief._estimated`: where the day was searched, intervals hold whichever of the likely days it is.
@@ -178,7 +174,7 @@ class ChangedBias(RowBias):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
             every = [
-                super(ChangedBias, self._from(day))._estimated(rows, (1 + confidence) / 2, strata)
+                super(ChangedBias, self._remade(changed=[day]))._estimated(rows, (1 + confidence) / 2, strata)
                 for day in sorted({*chosen, self.found.day})
             ]
         return tuple(_with_all(parameter, others, confidence) for parameter, *others in zip(best, *every, strict=True))
