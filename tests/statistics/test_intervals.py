@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics.intervals import (
+from problog4fairness.statistics.proportions import (
     Ratio,
     _many_shares,
     effective_rows,

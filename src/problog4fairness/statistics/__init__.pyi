@@ -1,5 +1,4 @@
 from .formatting import MISSING, count, in_labels, percent, percent_interval, percent_range, points, points_interval
-from .intervals import Ratio, most_likely_shares
 from .parameter import HALF, UNSAID, Cell, Parameter, called
 from .parameter_sets import (
     bind,
@@ -19,9 +18,11 @@ from .parameter_sets import (
 from .proportions import (
     Beta,
     Estimate,
+    Ratio,
     check_confidence,
     equal_rows,
     interval,
+    most_likely_shares,
     proportion,
     required_samples,
     rows_to_draw,
