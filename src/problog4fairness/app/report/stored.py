@@ -66,17 +66,14 @@ def read_comparison(
             raise ValueError("an older version wrote it")
         comparison = Comparison(
             results=results,
-            data_disparity=about["data_disparity"],
-            left_out=about["left_out"],
             levels=tuple(tuple(level) if isinstance(level, list) else level for level in about["levels"]),
-            rows=about["rows"],
-            audited=about["audited"],
-            kinds=about["kinds"],
-            learner=about["learner"],
             gains=gains,
             audited_scores=pd.DataFrame(about["audited_scores"], columns=list(AUDITED)),
             rates=pd.DataFrame(about["rates"], columns=list(RATES)),
-            sample=about["sample"],
+            **{
+                name: about[name]
+                for name in ("data_disparity", "left_out", "rows", "audited", "kinds", "learner", "sample")
+            },
         )
         # What was forged may only show where it is used.
         comparison.to_dict()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from problog4fairness.beliefs import Belief, Field, LabelBias, Question, known_kinds
 from problog4fairness.data import Roles
@@ -39,26 +39,12 @@ class Table(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class TableAnswers:
-    """What a table answers of the fields of a belief: groups, classes, and values of columns."""
+class TableAnswers(NamedTuple):
+    """What a table answers of the fields of a belief: groups, classes, and the different values of a column."""
 
-    table: Table
-    roles: Roles
-
-    @property
-    def levels(self) -> Sequence[Any]:
-        """The groups."""
-        return self.roles.levels
-
-    @property
-    def labels(self) -> Sequence[Any]:
-        """The classes of the label."""
-        return self.roles.labels
-
-    def values(self, column: str) -> Sequence[Any]:
-        """The different values of a column."""
-        return self.table.values(column)
+    levels: Sequence[Any]
+    labels: Sequence[Any]
+    values: Callable[[str], Sequence[Any]]
 
 
 @cache
@@ -118,13 +104,13 @@ class Form:
 
     def belief(self, table: Table, roles: Roles) -> Belief:
         """The belief that the form describes, with the numbers that were stated."""
-        template, known = known_kinds()[self.kind], TableAnswers(table, roles)
+        template, known = known_kinds()[self.kind], TableAnswers(roles.levels, roles.labels, table.values)
         plain: dict[str, Any] = {}
         for asked_for in template.kind.fields:
             if asked_for.kind == "sensitive" and not asked_for.optional:
                 plain[asked_for.name] = roles.sensitive
             elif asked_for in asked(self.kind) and (answer := self.answer(asked_for)) not in ([], None):
-                plain[asked_for.name] = _plain(asked_for, answer, known)
+                plain[asked_for.name] = _plain(asked_for, answer, known, roles)
             elif signature(template).parameters[asked_for.name].default is Parameter.empty:
                 raise P4FError(f"nothing is chosen yet: {asked_for.words[0].lower()}{asked_for.words[1:]}")
         made = template.from_fields(plain, known)
@@ -163,9 +149,8 @@ def _answer(field: Field, plain: Any) -> Any:
     return ", ".join(plain or ()) if field.kind == "days" else plain
 
 
-def _plain(field: Field, answer: Any, table: TableAnswers) -> Any:
+def _plain(field: Field, answer: Any, table: TableAnswers, roles: Roles) -> Any:
     """What the belief takes for an answer."""
-    roles = table.roles
     if field.kind == "depends_on":
         if not answer["happens"]:
             return False

@@ -52,15 +52,6 @@ class Screen:
 _loaded: dict[str, Callable[[Studio, Go], None]] = {}
 
 
-def _chosen(studio: Studio) -> bool:
-    choices = studio.project.choices
-    return choices.recorded is not None and choices.sensitive is not None
-
-
-def _made(name: str) -> Callable[[Studio], bool]:
-    return lambda studio: studio.project.has(name)
-
-
 def _worked(key: str) -> Callable[[Studio], bool]:
     def done(studio: Studio) -> bool:
         work = studio.last(key)
@@ -70,13 +61,15 @@ def _worked(key: str) -> Callable[[Studio], bool]:
 
 
 SCREENS = (
-    Screen("data", "Data", _chosen),
-    Screen("belief", "Belief", _made(BELIEF)),
-    Screen("audit", "Audit", _made(AUDIT)),
+    Screen(
+        "data", "Data", lambda studio: None not in (studio.project.choices.recorded, studio.project.choices.sensitive)
+    ),
+    Screen("belief", "Belief", lambda studio: studio.project.has(BELIEF)),
+    Screen("audit", "Audit", lambda studio: studio.project.has(AUDIT)),
     Screen("check", "Check", _worked("check")),
-    Screen("train", "Train", _made(MODEL)),
+    Screen("train", "Train", lambda studio: studio.project.has(MODEL)),
     Screen("stress", "Compare", _worked("stress")),
-    Screen("report", "Report", _made(REPORT)),
+    Screen("report", "Report", lambda studio: studio.project.has(REPORT)),
 )
 
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from problog4fairness import checks
+from problog4fairness.app.report import (
+    OPTIONS,
+    Inputs,
+    Names,
+    learner_name,
+    read_comparison,
+    review_table,
+    save_comparison,
+    write_bundle,
+    write_queue,
+)
 from problog4fairness.app.studio.columns import cell
-from problog4fairness.app.studio.process import Tell
+from problog4fairness.app.studio.process import Tell, heard
 from problog4fairness.app.studio.project import (
     AUDIT,
     COMPARISON,
@@ -20,10 +32,19 @@ from problog4fairness.app.studio.project import (
     SUSPECTS,
     Project,
 )
-from problog4fairness.data import MOST_ROWS, write_table
-
-if TYPE_CHECKING:
-    from problog4fairness.app.report import Inputs
+from problog4fairness.data import MOST_ROWS, Chunks, write_chunks, write_table
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import (
+    DebiasedClassifier,
+    Scorer,
+    learner_words,
+    refit_learner,
+    text_columns,
+    train_on_table,
+    training_rows,
+)
+from problog4fairness.evaluation import compare_rows, compared_rows
+from problog4fairness.robustness import what_if
 
 # Rows that are shown behind a test.
 SHOWN = 20
@@ -46,8 +67,6 @@ def _arguments(project: Project) -> dict[str, Any]:
 
 def check(tell: Tell, folder: str) -> dict[str, Any]:
     """Test the project's belief against its data."""
-    from problog4fairness import checks
-
     project = Project.open(Path(folder))
     tell({"step": "testing"})
     options = _arguments(project)
@@ -74,9 +93,6 @@ def check(tell: Tell, folder: str) -> dict[str, Any]:
 
 def train(tell: Tell, folder: str) -> dict[str, Any]:
     """Train the project's model and save it; what there is to say about it."""
-    from problog4fairness.app.studio.process import heard
-    from problog4fairness.estimators import learner_words, train_on_table
-
     project = Project.open(Path(folder))
     choices = project.choices
     tell({"step": "reading the table"})
@@ -104,11 +120,6 @@ def _thinned(values: list[float]) -> list[tuple[int, float]]:
 
 def compare(tell: Tell, folder: str) -> dict[str, Any]:
     """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
-    from problog4fairness.app.report import save_comparison
-    from problog4fairness.app.studio.process import heard
-    from problog4fairness.estimators import DebiasedClassifier, refit_learner
-    from problog4fairness.evaluation import compare_rows, compared_rows
-
     project = Project.open(Path(folder))
     choices = project.choices
     tell({"step": "reading the table"})
@@ -129,11 +140,6 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
 
 def stress(tell: Tell, folder: str) -> dict[str, Any]:
     """How far the audit's uncertainty reaches, where the gap would close, and what other parameters would give."""
-    from problog4fairness.app.studio.process import heard
-    from problog4fairness.errors import P4FError
-    from problog4fairness.estimators import DebiasedClassifier, training_rows
-    from problog4fairness.robustness import what_if
-
     project = Project.open(Path(folder))
     choices = project.choices
     tell({"step": "reading the table"})
@@ -182,9 +188,6 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
 
 def queue(tell: Tell, folder: str) -> dict[str, Any]:
     """Write the rows for review, as ``p4f report --suspects`` does."""
-    from problog4fairness.app.report import review_table, write_queue
-    from problog4fairness.estimators import DebiasedClassifier
-
     project = Project.open(Path(folder))
     tell({"step": "looking for rows that were distorted"})
     review = review_table(DebiasedClassifier.load(project.path(MODEL)), project.frame)
@@ -194,8 +197,6 @@ def queue(tell: Tell, folder: str) -> dict[str, Any]:
 
 def inputs(project: Project, comparison: bool) -> Inputs:
     """What a report of the project is made from: the same as for ``p4f report`` in its folder."""
-    from problog4fairness.app.report import OPTIONS, Inputs, Names
-
     choices, audited = project.choices, project.is_audited
     options = {name: getattr(choices, name, None) for name in OPTIONS}
     options |= {"recorded": None, "favourable": None, "fair": choices.fair if audited else None}
@@ -214,10 +215,6 @@ def inputs(project: Project, comparison: bool) -> Inputs:
 
 def _is_compared(project: Project) -> bool:
     """Whether there is a comparison of this belief."""
-    from problog4fairness.app.report import learner_name, read_comparison
-    from problog4fairness.errors import P4FError
-    from problog4fairness.estimators import DebiasedClassifier
-
     try:
         model = DebiasedClassifier.load(project.path(MODEL))
         read_comparison(project.path(COMPARISON), project.belief(), learner_name(model))
@@ -228,9 +225,6 @@ def _is_compared(project: Project) -> bool:
 
 def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
     """Write the project's page, the evidence behind it as a folder and as one file, and the scored table."""
-    from problog4fairness.app.report import write_bundle
-    from problog4fairness.app.studio.process import heard
-
     project = Project.open(Path(folder))
     made_from = inputs(project, comparison)
     with heard(tell, "making the report"):
@@ -249,9 +243,6 @@ def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
 
 def _score(project: Project) -> None:
     """Write what ``p4f predict --for-spreadsheet`` writes: that is where people will open it."""
-    from problog4fairness.data import Chunks, write_chunks
-    from problog4fairness.estimators import DebiasedClassifier, Scorer, text_columns
-
     model = DebiasedClassifier.load(project.path(MODEL))
     scorer, target = Scorer(model, digits=6), str(project.path(SCORED))
     table = Chunks(str(project.table_file), texts=text_columns(model))
