@@ -165,7 +165,7 @@ def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str,
     occur.
     """
     columns = list(belief.columns.sensitive)
-    belief._require_columns(Rows(frame, ()))
+    belief.columns.require(Rows(frame, ()))
     known = frame[columns].notna().all(axis=1).to_numpy() if columns else np.ones(len(frame), dtype=bool)
     groups = np.full(len(frame), -1, dtype=np.int64)
     rows = frame[known].reset_index(drop=True)

@@ -257,7 +257,8 @@ class Belief(Describing):
         """
         from problog4fairness.audit import posterior_draws
 
-        return [self._with_parameters(drawn) for drawn in posterior_draws(self, self._design, count, random_state)]
+        drawn = posterior_draws(self._counted_parts(), self._design, self._drawn_apart, count, random_state)
+        return [self.bind(parameters) for parameters in drawn]
 
     def _awaiting(self, prior: Mapping[str, Beta] | None, confidence: float) -> Self:
         """The belief whose parameters are estimated with priors and intervals of this confidence."""

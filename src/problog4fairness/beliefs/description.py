@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.fields import Field
@@ -125,6 +125,14 @@ class Columns:
     def context(self) -> tuple[str, ...]:
         """What must be known besides the features and the record: groups, who decided, proxies."""
         return tuple(name for name in self.all if name not in {*self.recorded, *self.features})
+
+    def require(self, rows: Rows) -> None:
+        """Raise the error that names a column which the belief reads and the rows do not have."""
+        for column in self.all:
+            unrecorded = rows.recorded is None and column in self.recorded
+            if column not in rows.frame.columns and not unrecorded:
+                nearest = among(column, rows.frame.columns)
+                raise P4FError(f"the belief needs the column {column!r}; {nearest}, or pass sensitive_features")
 
     def distinct(self, rows: Rows) -> Rows:
         """One row of each kind that the belief can tell apart."""

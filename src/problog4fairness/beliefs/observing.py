@@ -17,7 +17,7 @@ from problog4fairness.beliefs.likelihood.general import observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.data import Grouping, Rows, Sensitive
-from problog4fairness.errors import P4FError, UnknownNameError, among
+from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.program import Program
 from problog4fairness.statistics import (
     Beta,
@@ -84,7 +84,7 @@ class Observing(ABC):
             What was recorded; without recorded labels, the observation still tells what would be recorded.
         """
         self._require_known()
-        self._require_columns(rows)
+        self.columns.require(rows)
         return self._observation(rows)
 
     def _observation(self, rows: Rows) -> Observation:
@@ -180,17 +180,9 @@ class Observing(ABC):
         """Raise the error that names unknown parameters, if there are any."""
         check_known(self.parameters)
 
-    def _require_columns(self, rows: Rows) -> None:
-        """Raise the error that names a column which the belief reads and the rows do not have."""
-        for column in self.columns.all:
-            unrecorded = rows.recorded is None and column in self.columns.recorded
-            if column not in rows.frame.columns and not unrecorded:
-                nearest = among(column, rows.frame.columns)
-                raise P4FError(f"the belief needs the column {column!r}; {nearest}, or pass sensitive_features")
-
     def _check_rows(self, rows: Rows) -> None:
         """Raise the error that says why these rows cannot be learned from: every group must occur."""
-        self._require_columns(rows)
+        self.columns.require(rows)
         for variable in self.variables:
             absent = [variable.group_text(i) for i, rate in enumerate(rows.shares(variable).sum(axis=0)) if rate == 0]
             if absent:

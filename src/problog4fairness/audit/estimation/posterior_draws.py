@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,33 +14,50 @@ from problog4fairness.statistics import HALF, Parameter, check_known, outcomes_o
 
 if TYPE_CHECKING:
     from problog4fairness.audit.estimation.stratified import Design
-    from problog4fairness.beliefs import Belief
 
 # Draws at once, at most.
 MOST = 100_000
 
 
 def posterior_draws(
-    belief: Belief, design: Design | None, count: int, random_state: Any
-) -> list[tuple[Parameter, ...]]:
-    """For each draw the parameters of the belief, as stated ones; see :meth:`Belief.draws`."""
+    parts: Sequence[Sequence[Parameter]],
+    design: Design | None,
+    others: Callable[[int, np.random.Generator], Mapping[str, Floats]],
+    count: int,
+    random_state: Any,
+) -> list[dict[str, Parameter]]:
+    """For each draw the parameters that vary, as stated ones; see :meth:`Belief.draws`.
+
+    Parameters
+    ----------
+    parts
+        The parameters, in parts that were counted separately.
+    design
+        What a stratified audit said by stratum, where they come from one.
+    others
+        Draws ``[count]`` of parameters that are no probabilities, by name.
+    count, random_state
+        As for :meth:`Belief.draws`.
+    """
     if type(count) is not int or not 1 <= count <= MOST:
         raise P4FError(f"count={count!r} is not a whole number from 1 to {MOST:,}")
-    check_known(belief.parameters)
+    parameters = [parameter for part in parts for parameter in part]
+    check_known(parameters)
     rng = generator(random_state)
     values: dict[str, Floats] = {}
-    for part in belief._counted_parts():
+    for part in parts:
         for cell in _cells(part):
             values |= _counted(cell, count, rng)
     if design is not None:
-        values |= design.draws([parameter for parameter in belief.parameters if parameter.rows is not None], count, rng)
-    values |= _joint(belief.parameters, count, rng)
-    values |= belief._drawn_apart(count, rng)
+        values |= design.draws([parameter for parameter in parameters if parameter.rows is not None], count, rng)
+    values |= _joint(parameters, count, rng)
+    values |= others(count, rng)
     return [
-        tuple(
-            parameter.stated(float(values[parameter.name][number])) if parameter.name in values else parameter
-            for parameter in belief.parameters
-        )
+        {
+            parameter.name: parameter.stated(float(values[parameter.name][number]))
+            for parameter in parameters
+            if parameter.name in values
+        }
         for number in range(count)
     ]
 

@@ -249,7 +249,7 @@ class RowBias(LabelStage):
         """See :meth:`Belief._check_rows`; other values need not occur, but it is told where none of them does."""
         groups = copy.copy(self)
         groups.variables = self.variables[:1]
-        self._require_columns(rows)
+        self.columns.require(rows)
         LabelStage._check_rows(groups, rows)
         for variable in self.variables[1:]:
             if isinstance(variable, Category) and len(rows):

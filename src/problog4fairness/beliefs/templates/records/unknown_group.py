@@ -218,7 +218,7 @@ class UnknownGroup(Belief):
 
     def group_shares(self, rows: Rows) -> Floats:
         """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
-        self._require_columns(rows)
+        self.columns.require(rows)
         known, groups = self._known(rows), len(self.group.levels)
         used = known_values(self.group_parameters)
         values = [used.get(parameter.name, np.nan) for parameter in self.group_parameters]
@@ -289,7 +289,7 @@ class UnknownGroup(Belief):
         error = planned_error(audit)
         frame = frame_of(audit)
         rows = Rows(frame, ())
-        self._require_columns(rows)
+        self.columns.require(rows)
         known = self._known(rows)
         if (known < 0).all():
             raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
