@@ -12,7 +12,7 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label
 from problog4fairness.beliefs.description import BeliefKind, Columns, LabelRecord, Question
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, table_answers
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.chains import Chain
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
@@ -178,19 +178,11 @@ class HistoricalBias(Belief):
         return self.measurement._audit_strata(table, recorded, favourable)
 
     @classmethod
-    def _from_table(cls, table: AuditTable) -> HistoricalBias:
+    def _from_table(cls, table: AuditTable) -> Belief:
         """See :meth:`Belief._from_table`; the label is part of it where its columns are named."""
+        answers = table_answers(cls.kind.fields, table)
         label = LabelBias._from_table(table) if table.has_labels else None
-        return cls(
-            [recorded for recorded, _ in table.feature_pairs],
-            table.sensitive,
-            None if table.answer("negative", True) else False,
-            None if table.answer("positive", True) else False,
-            label=label if isinstance(label, LabelStage) else None,
-            groups=table.levels,
-            affected=table.acting,
-            values=table.feature_values,
-        )
+        return cls.from_fields(answers | ({} if label is None else {"label": label.to_json()}), table)
 
     def _estimate_table(self, table: AuditTable) -> HistoricalBias:
         label = None if self.label is None else self.label._estimate_table(table)

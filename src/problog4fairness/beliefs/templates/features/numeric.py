@@ -210,9 +210,11 @@ class NumericMeasurementBias(FeatureBias):
     def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
         """See :meth:`Belief._drawn_apart`: lines by the normal distribution, spreads by the chi-squared one."""
         groups = list(self.by_group().values())
-        draws = [[drawn_values(parameters, rng) for parameters in groups] for _ in range(count)]
-        return {name: np.array([draw[place][name] for draw in draws])
-                for place in range(len(groups)) for name in draws[0][place]}  # fmt: skip
+        draws = [
+            {name: value for parameters in groups for name, value in drawn_values(parameters, rng).items()}
+            for _ in range(count)
+        ]
+        return {name: np.array([draw[name] for draw in draws]) for name in draws[0]}
 
     def text(self) -> str:
         """The program as text: the label through every point of every group."""
@@ -225,10 +227,8 @@ class NumericMeasurementBias(FeatureBias):
             f"standard deviation. x_(g,{places}) is the row with fair values at these points, by the numbers of group "
             "g.",
         ]
-        start = [
-            comment(*about, sensitive_comment(self.variable), *head[1:]),
-            declaration(self.variable) + "\n" + rules[0],
-        ]
+        declared = f"{declaration(self.variable)}\n{rules[0]}"
+        start = [comment(*about, sensitive_comment(self.variable), *head[1:]), declared]
         return "\n\n".join([*start, *rules[1:], "?- y(x)."]) + "\n"
 
     def before_label(self, fair: str = "y_h", asked: str = ASKED) -> tuple[list[str], list[str]]:
@@ -318,14 +318,10 @@ class NumericMeasurementBias(FeatureBias):
             estimated |= {parameter.name: parameter for parameter in known}
         belief = self._with_parameters(tuple(estimated[parameter.name] for parameter in self.parameters))
         for parameter in belief.parameters:
-            if (
-                parameter.name.startswith("factor(")
-                and parameter.rows
-                and (parameter.low or 0.0) <= 0 <= (parameter.high or 0.0)
-            ):
-                warn_audit(
-                    f"{parameter.name} = {with_interval(parameter)} may be 0 ({parameter.meaning}); audit more rows"
-                )
+            low, high = parameter.low or 0.0, parameter.high or 0.0
+            if parameter.name.startswith("factor(") and parameter.rows and low <= 0 <= high:
+                value = with_interval(parameter)
+                warn_audit(f"{parameter.name} = {value} may be 0 ({parameter.meaning}); audit more rows")
         return belief._with_favourable(self.favourable if favourable is None else favourable)
 
     @classmethod
