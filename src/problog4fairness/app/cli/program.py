@@ -85,7 +85,7 @@ def draw(
     seconds: Seconds = 60.0,
     memory: Memory = 2048,
 ) -> None:
-    """Draw the causal picture of a program: what depends on what, dashed where it is not observed."""
+    """Draw the causal diagram of a program: what depends on what, dashed where it is not observed."""
     from problog4fairness.data import check_output
 
     check_output(output, file)

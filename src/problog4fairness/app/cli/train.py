@@ -222,7 +222,7 @@ def compare(
     often = default_seeds(len(frame)) if seeds is None else seeds
     result = compare_rows(compared, model, seeds=[seed + number for number in range(often)], folds=folds)
     if output is not None:
-        with working("drawing"):
+        with working("plotting"):
             save(lambda folder: save_comparison(result, folder, belief), output)
     if as_json:
         print_json({**result.to_dict(), "files": files})

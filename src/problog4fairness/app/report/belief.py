@@ -16,12 +16,12 @@ from problog4fairness.statistics import Parameter, count, percent, percent_range
 
 
 def belief_section(facts: Facts) -> Markup:
-    """The belief in words, as a picture and as a program."""
+    """The belief in words, as a diagram and as a program."""
     words = facts.belief.words(facts.label)
     parts = [
         tag("p", words[0]),
         bullets(words[1:]) if words[1:] else "",
-        _picture(facts.belief, facts.label),
+        _diagram(facts.belief, facts.label),
         tag("h3", "The program"),
         tag("p", "The same belief as the ProbLog program that the model works with."),
         tag("pre", tag("code", rounded(facts.belief.text().rstrip())), role="region", aria_label="ProbLog program"),
@@ -34,18 +34,18 @@ def rounded(program: str) -> str:
     return re.sub(r"(?<![\w.])\d+\.\d{5,}(?:e-?\d+)?", lambda found: f"{float(found[0]):.4g}", program)
 
 
-def _picture(belief: Belief, label: Label) -> Markup:
+def _diagram(belief: Belief, label: Label) -> Markup:
     try:
         with page_style():
             diagram = belief.picture(label)
-            drawing = diagram.draw()
+            plot = diagram.draw()
     except P4FError as error:
         return tag("p", f"The diagram cannot be drawn: {error}")
     arrows = "; ".join(f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents)
     alternative = f"Causal diagram of the belief: {arrows or 'no arrows'}."
     caption = "What depends on what, according to the belief. Solid outlines are recorded, dashed ones are not observed"
     caption += ". The model learns what is filled." if any(node.classifier for node in diagram.nodes) else "."
-    return figure(inline(drawing, "diagram", alternative), caption, "Causal diagram")
+    return figure(inline(plot, "diagram", alternative), caption, "Causal diagram")
 
 
 def parameters_section(facts: Facts) -> Markup:

@@ -180,10 +180,10 @@ def changes_section(facts: Facts, names: Names) -> Markup:
     for number, division in enumerate(facts.divisions):
         if len(facts.divisions) > 1:
             parts.append(tag("h3", f"By {division.grouping.name}"))
-        drawing = draw_changes(division.changes, division.audited, facts.label.good, names)
+        plot = draw_changes(division.changes, division.audited, facts.label.good, names)
         alternative = f"Share with {facts.label.good} by group. " + " ".join(_figure_words(division))
         caption = f"Share of people with {facts.label.good}; lines are 95% intervals."
-        parts.append(figure(inline(drawing, f"changes{number}", alternative), caption, "Rates by group"))
+        parts.append(figure(inline(plot, f"changes{number}", alternative), caption, "Rates by group"))
         parts.append(_change_table(division, facts.label.good))
         if division.audited is not None and facts.audit is not None:
             parts.append(_audit_table(division.audited, facts.audit))

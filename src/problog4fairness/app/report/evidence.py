@@ -111,7 +111,7 @@ def comparison_section(result: Comparison, same_rows: bool = False) -> Markup:
     seeds, folds = (result.results[name].nunique() for name in ("seed", "fold"))
     names = " and ".join(f"{kind} labels" for kind in result.labels)
     with page_style():
-        drawing = in_units(result.plot())
+        plot = in_units(result.plot())
     alternative = "Accuracy against disparity. " + " ".join(_compared(result))
     caption = "Accuracy against disparity. The grey line is the disparity of the labels themselves."
     if "fair" in result.labels:
@@ -128,7 +128,7 @@ def comparison_section(result: Comparison, same_rows: bool = False) -> Markup:
         _score_table(result, result.labels[0]),
         *(folded(f"On {kind} labels", _score_table(result, kind)) for kind in result.labels[1:]),
         terms(result.about),
-        figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
+        figure(inline(plot, "comparison", alternative), caption, "Accuracy against disparity"),
         *(tag("p", f"{name} was left out: {reason}") for name, reason in result.left_out.items()),
     ]
     return join(parts, "\n")

@@ -50,13 +50,13 @@ def groups_section(facts: Facts, names: Names) -> Markup | None:
         ]
         if len(points):
             with page_style():
-                drawing = draw_calibration(points, grouping.groups, names)
+                plot = draw_calibration(points, grouping.groups, names)
             caption = (
                 f"Calibration: audited rows in fifths by their out-of-sample probability of {facts.label.good}, and "
                 "the share that should have it, weighted, with 95% intervals. On the grey line both are the same."
             )
             alternative = "Calibration on audited rows. " + " ".join(words)
-            parts.append(figure(inline(drawing, f"calibration{number}", alternative), caption, "Calibration by group"))
+            parts.append(figure(inline(plot, f"calibration{number}", alternative), caption, "Calibration by group"))
     return join(parts, "\n")
 
 
@@ -132,8 +132,8 @@ def calibration(grouping: Grouping, rows: Rows, chance: Floats, sample: Audit) -
 
 def draw_calibration(points: pd.DataFrame, groups: tuple[str, ...], names: Names) -> Figure:
     """What the model says against what the audit found."""
-    drawing = Figure(figsize=(5.2, 4.0), layout="constrained")
-    axes = drawing.subplots()
+    plot = Figure(figsize=(5.2, 4.0), layout="constrained")
+    axes = plot.subplots()
     axes.plot([0, 1], [0, 1], color="#B0B0B0", linewidth=1)
     for number, group in enumerate(groups):
         inside = points[points["group"] == group]
@@ -149,5 +149,5 @@ def draw_calibration(points: pd.DataFrame, groups: tuple[str, ...], names: Names
     axes.set_ylabel("share found by the audit")
     axes.grid(alpha=0.4, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    drawing.legend(loc="outside upper left", ncols=2, frameon=False, fontsize="small")
-    return drawing
+    plot.legend(loc="outside upper left", ncols=2, frameon=False, fontsize="small")
+    return plot

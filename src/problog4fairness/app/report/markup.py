@@ -73,7 +73,7 @@ def text(value: Content) -> Markup:
 
 
 def printable(value: str) -> str:
-    """The text with a space for every character that a page or a drawing cannot hold; line breaks stay."""
+    """The text with a space for every character that a page or a figure cannot hold; line breaks stay."""
     return "".join(c if c.isprintable() or c == "\n" else " " for c in value)
 
 
@@ -132,9 +132,9 @@ def stacked(value: Content, below: Content) -> Markup:
     return join([value, " ", tag("span", below, class_="range")]) if below else text(value)
 
 
-def figure(drawing: Markup, caption: Content, label: str) -> Markup:
-    """A drawing with its caption."""
-    return tag("figure", scrolling(drawing, label), tag("figcaption", caption))
+def figure(svg: Markup, caption: Content, label: str) -> Markup:
+    """A figure with its caption."""
+    return tag("figure", scrolling(svg, label), tag("figcaption", caption))
 
 
 def page_style() -> AbstractContextManager[None]:

@@ -155,7 +155,9 @@ def warnings_of(facts: Facts) -> list[str]:
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
     error = planned_error(facts.sample)
     warnings = [
-        doubt for parameter in facts.parameters if (doubt := _parameter_doubt(parameter, belief.kind.overlap, error))
+        warning
+        for parameter in facts.parameters
+        if (warning := _parameter_warning(parameter, belief.kind.overlap, error))
     ]
     stated = [
         parameter.called for parameter in facts.parameters if parameter.value is not None and parameter.rows is None
@@ -197,7 +199,7 @@ def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
     return warnings
 
 
-def _parameter_doubt(parameter: Parameter, overlap: bool, error: float) -> str | None:
+def _parameter_warning(parameter: Parameter, overlap: bool, error: float) -> str | None:
     if parameter.value is None or parameter.rows is None or parameter.low is None or parameter.high is None:
         return None
     needed = parameter.still_needed(error)

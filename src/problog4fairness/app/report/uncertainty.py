@@ -39,7 +39,7 @@ def check_section(facts: Facts, seed: int) -> Markup:
         return tag("p", f"The belief could not be tested: {error}")
     rows = [[test.name, test.p_text, test.question, test.found] for test in checked]
     with page_style():
-        drawing = checked.plot()
+        plot = checked.plot()
     summary = ", ".join(f"{test.name} {test.p_text}" for test in checked)
     against = [f"{test.name}: {test.advice}" for test in checked if test.contradicts]
     parts: list[Content] = [
@@ -47,7 +47,7 @@ def check_section(facts: Facts, seed: int) -> Markup:
         *([tag("p", "What to do:"), bullets(against)] if against else []),
         table(["Test", "p, corrected", "Question", "Finding"], rows, caption="Tests of the belief", numbers=(1,)),
         figure(
-            inline(drawing, "check", f"Corrected p-values of the tests: {summary}."),
+            inline(plot, "check", f"Corrected p-values of the tests: {summary}."),
             "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
             "Tests of the belief",
         ),
@@ -90,9 +90,7 @@ def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
     except P4FError as error:
         return tag("p", f"The intervals could not be made: {error}")
     with page_style():
-        drawing = replace(
-            checked, table=checked.table.assign(group=checked.table["group"].map(names.translated))
-        ).plot()
+        plot = replace(checked, table=checked.table.assign(group=checked.table["group"].map(names.translated))).plot()
     summary = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
         "their posterior after the audit and with rows weighted at random. 95 of 100 such intervals contain the true "
@@ -101,7 +99,7 @@ def uncertainty_section(facts: Facts, names: Names, seed: int) -> Markup | None:
     )
     words = checked.words()
     shown = figure(
-        inline(drawing, "uncertainty", " ".join(words)),
+        inline(plot, "uncertainty", " ".join(words)),
         "95% intervals: quantities on the left, people on the right.",
         "Uncertainty",
     )

@@ -1,4 +1,4 @@
-"""What the screen of a belief is made of: a control for each field, pictures beside answers, and an editor."""
+"""What the screen of a belief is made of: a control for each field, sketches beside answers, and an editor."""
 
 from __future__ import annotations
 

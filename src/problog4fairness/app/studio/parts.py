@@ -48,12 +48,12 @@ def heading(words: str) -> None:
 
 
 def soft(words: str) -> ui.element:
-    """A remark."""
+    """A sentence in a quieter colour."""
     return text("p", words, "soft")
 
 
 def box(words: str | Sequence[str], kind: str = "note") -> ui.element:
-    """A remark that is to be seen: ``note``, ``good`` or ``bad``."""
+    """Sentences that are to be seen: ``note``, ``good`` or ``bad``."""
     lines = [words] if isinstance(words, str) else words
     with ui.element("div").classes(kind).props(f"role={'alert' if kind == 'bad' else 'status'}") as made:
         for line in lines:

@@ -133,7 +133,7 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
     with heard(tell, "comparing"):
         rows = compared_rows(project.frame, [belief], sensitive=choices.sensitive, **options)
         comparison = compare_rows(rows, compared, seeds=seeds, folds=5)
-    tell({"step": "drawing"})
+    tell({"step": "plotting"})
     save_comparison(comparison, project.path(COMPARISON), belief)
     return {"methods": comparison.methods}
 

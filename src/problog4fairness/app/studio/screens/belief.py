@@ -1,4 +1,4 @@
-"""The second screen: which belief is mine? Its form, its sentence, its picture and its program, all at once."""
+"""The second screen: which belief is mine? Its form, its sentence, its diagram and its program, all at once."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class _Screen:
                 self.missing = ui.element("div").props("data-part=missing")
                 self._numbers()
             with ui.element("div").classes("stack"):
-                parts.heading("The picture")
+                parts.heading("The diagram")
                 self.drawn = ui.html(sanitize=False).classes("scroll").props("data-part=picture")
                 parts.heading("In words")
                 self.words = ui.element("div").classes("stack").props("data-part=words aria-live=polite")
         parts.heading("The program")
-        parts.soft("Change it as you like: the form and the picture follow. Esc and then Tab leaves the field.")
+        parts.soft("Change it as you like: the form and the diagram follow. Esc and then Tab leaves the field.")
         self.editor = ProgramEditor(self.shown, self._typed)
         self.editor.field.on("focusin", lambda: setattr(self, "editing", True), args=[])
         self.editor.field.on("focusout", lambda: setattr(self, "editing", False), args=[])
@@ -125,7 +125,7 @@ class _Screen:
                     self._answer(kind, question)
 
     def _answer(self, kind: str, question: Question) -> None:
-        """A template to choose, with its picture."""
+        """A template to choose, with its sketch."""
         chosen = str(kind == self.form.kind).lower()
         button = ui.element("button").classes("card choice").on("click", parts.guarded(lambda: self.choose_kind(kind)))
         with button.props(f"data-kind={kind} aria-pressed={chosen}"):
@@ -260,7 +260,7 @@ class _Screen:
             return read_belief(whole, sensitive=self.roles.sensitive, groups=self.roles.levels)
 
     async def _take(self, belief: Belief) -> bool:
-        """Keep a belief, and show its picture first of all; whether it has one."""
+        """Keep a belief, and show its diagram first of all; whether it has one."""
         try:
             drawn = await asyncio.to_thread(_drawing, belief, self.label)
         except P4FError as error:
@@ -309,11 +309,11 @@ def _names(belief: Belief) -> list[str]:
 
 
 def _drawing(belief: Belief, label: Label) -> str:
-    """The picture of a belief in the page's colours; figures are drawn one at a time."""
+    """The diagram of a belief in the page's colours; figures are drawn one at a time."""
     with _DRAWING:
         return _drawn(belief.picture(label))
 
 
 @lru_cache(maxsize=64)
 def _drawn(diagram: Diagram) -> str:
-    return str(inline(diagram.draw(), "belief", "The causal picture of the belief"))
+    return str(inline(diagram.draw(), "belief", "The causal diagram of the belief"))
