@@ -2,7 +2,7 @@ from .build import Report, report, review_table
 from .bundle import OPTIONS, Inputs, verify, write_bundle
 from .evidence import learner_name
 from .facts import collect
-from .markup import VARIABLES, Markup, inline, plain, tag
+from .markup import Markup, inline, page_colour, plain, tag
 from .names import Names
 from .review import write_queue
 from .stored import COMPARISON_FILES, read_comparison, save_comparison
@@ -10,7 +10,6 @@ from .stored import COMPARISON_FILES, read_comparison, save_comparison
 __all__ = [
     "COMPARISON_FILES",
     "OPTIONS",
-    "VARIABLES",
     "Inputs",
     "Markup",
     "Names",
@@ -18,6 +17,7 @@ __all__ = [
     "collect",
     "inline",
     "learner_name",
+    "page_colour",
     "plain",
     "read_comparison",
     "report",

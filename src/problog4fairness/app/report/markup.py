@@ -156,29 +156,18 @@ def inline(figure: Figure, name: str, alternative: str) -> Markup:
     root = ET.fromstring(file.getvalue())
     box = root.get("viewBox", "0 0 1 1")
     width = float(box.split()[2]) * 4 / 3
+    _clean(root, name)
     root.attrib.clear()
     root.set("viewBox", box)
     root.set("role", "img")
     root.set("aria-label", printable(alternative))
     root.set("class", "drawing")
     root.set("style", f"--width: {width:.0f}px")
-    for element in root:
-        _clean(element, name)
-    _strip(root)
-    root.tag = "svg"
     return Markup(ET.tostring(root, encoding="unicode"))
 
 
-def _strip(parent: ET.Element) -> None:
-    """Leave out what a page does not need: licences, styles for a whole document."""
-    for child in list(parent):
-        if child.tag in _LEFT_OUT:
-            parent.remove(child)
-        else:
-            _strip(child)
-
-
 def _clean(element: ET.Element, name: str) -> None:
+    """Leave out licences and styles for a whole document; names and colours become those of the page."""
     element.tag = _local(element.tag)
     for key in list(element.attrib):
         value = element.attrib.pop(key)
@@ -189,17 +178,21 @@ def _clean(element: ET.Element, name: str) -> None:
             value = f"#{name}-{value.removeprefix('#')}"
         else:
             value = _REFERENCE.sub(rf"url(#{name}-\1)", value)
-            value = _COLOUR.sub(_variable, value)
+            value = _COLOUR.sub(lambda match: page_colour(match[0]), value)
             if key == "style":
                 value = _FONT.sub(r"\1 var(--figure)", value)
         element.set(key, value)
-    for child in element:
-        _clean(child, name)
+    for child in list(element):
+        if _local(child.tag) in _LEFT_OUT:
+            element.remove(child)
+        else:
+            _clean(child, name)
 
 
-def _variable(match: re.Match[str]) -> str:
-    variable = VARIABLES.get(match[0].lower())
-    return f"var({variable})" if variable else match[0]
+def page_colour(colour: str) -> str:
+    """What a colour of figures is on the page."""
+    variable = VARIABLES.get(colour.lower())
+    return f"var({variable})" if variable else colour
 
 
 def _local(name: str) -> str:

@@ -291,12 +291,11 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, s
 INK, SOFT, GRID = "var(--ink)", "var(--soft-ink)", "var(--grid)"
 
 
-def colour(figure: str) -> str:
+def colour(of_figures: str) -> str:
     """What a colour of figures is on the page."""
-    from problog4fairness.app.report import VARIABLES
+    from problog4fairness.app.report import page_colour
 
-    variable = VARIABLES.get(figure.lower())
-    return f"var({variable})" if variable else figure
+    return page_colour(of_figures)
 
 
 def axis(name: str, **options: Any) -> dict[str, Any]:
