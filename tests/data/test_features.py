@@ -108,3 +108,9 @@ def test_named_features_are_the_only_ones_whatever_they_look_like():
         feature_columns(FRAME, features=["aeg"])
     with pytest.raises(TableError, match="both kept and dropped"):
         feature_columns(FRAME, features=["age"], drop=["age"])
+
+
+def test_an_id_that_some_rows_share_identifies_rows():
+    numbers = np.random.default_rng(0).integers(0, 300, 200)
+    frame = pd.DataFrame({"id_student": numbers, "paid": numbers, "kind_id": numbers % 5})
+    assert identifiers(frame) == ["id_student"]

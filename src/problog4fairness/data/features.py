@@ -21,6 +21,7 @@ MANY_TEXTS, DISTINCT_MANY = 100, 0.25
 FEW_DAYS = 20
 LEAK = 0.999
 _NAMED = re.compile(r"(\A|[ _.\-])(id|ids|uuid|guid|key|nr|no|number|index|row)\Z", re.IGNORECASE)
+_ID = re.compile(r"(\A|[ _.\-])(id|uuid|guid)(\Z|[ _.\-])", re.IGNORECASE)
 _DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
 _TIME = r"[T ]\s*\d{1,2}:\d{2}\S*(\s*[AaPp][Mm])?"
 _DATE = re.compile(rf"\s*{_DAY}({_TIME})?\s*")
@@ -32,8 +33,8 @@ def identifiers(frame: pd.DataFrame) -> list[str]:
 
     Texts (names, UUIDs) of which more than half are different, or a quarter and more than a hundred; and whole numbers
     that are all different and dense (a running number), in order, of one length of at least seven digits (an account),
-    or in a column that is called a number or an id. Missing ones are not counted. Numbers with fractions never: incomes
-    may well be all different.
+    or in a column that is called a number or an id; of an id such as ``student_id`` more than half, as some rows may
+    share it. Missing ones are not counted. Numbers with fractions never: incomes may well be all different.
 
     Examples
     --------
@@ -61,6 +62,9 @@ def _identifies(column: pd.Series[Any]) -> bool:
         different, known = column.nunique(), int(column.notna().sum())
         least = min(max(DISTINCT_TEXTS * known, FEW_ROWS), max(DISTINCT_MANY * known, MANY_TEXTS))
         return bool(different > least)
+    name = str(column.name)
+    if _ID.search(name) and column.nunique() > max(DISTINCT_TEXTS * rows, FEW_ROWS):
+        return True
     # A look at the first rows spares most columns the whole count.
     head = column.iloc[:1000]
     if head.nunique() < len(head) or column.nunique() < rows:
@@ -69,7 +73,6 @@ def _identifies(column: pd.Series[Any]) -> bool:
     dense = high - low < 2 * rows
     ordered = bool(column.is_monotonic_increasing or column.is_monotonic_decreasing)
     lengths = len(str(low)) == len(str(high)) and len(str(high)) >= 7
-    name = str(column.name)
     return dense or ordered or lengths or bool(_NAMED.search(name) or _CAMEL.search(name))
 
 
