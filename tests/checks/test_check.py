@@ -58,37 +58,37 @@ def test_swapped_groups_are_contradicted_with_rows_and_advice(swapped, data):
 
 def test_recorded_rows_alone_refute_a_belief_where_there_is_no_bias():
     data = people(neg=(0, 0), pos=(0, 0))
-    found = belief(neg=(0, 0.4), pos=(0, 0)).check(data.table, recorded="granted")
-    assert found["range"].contradicts
-    assert "the belief allows at most 60%" in found["range"].found
-    assert found["plain learner"].contradicts
+    checked = belief(neg=(0, 0.4), pos=(0, 0)).check(data.table, recorded="granted")
+    assert checked["range"].contradicts
+    assert "the belief allows at most 60%" in checked["range"].found
+    assert checked["plain learner"].contradicts
     for name in ("class-conditional", "calibration", "independence", "parameters", "impossible outcomes"):
-        assert (found[name].p, found[name].found) == (None, "not done: there is no audit")
+        assert (checked[name].p, checked[name].found) == (None, "not done: there is no audit")
 
 
 def test_a_bias_that_moves_with_a_feature_is_found_and_the_feature_named():
     data = people(audited=600, moving=0.3, neg=(0.3, 0.4))
     estimated = belief().bind(None).estimate(data.audit, **LABELS)
-    found = estimated.check(data.table, audit=data.audit, **LABELS)["class-conditional"]
-    assert found.contradicts
-    assert "where age is high" in found.found
-    assert "RowBias(..., depends_on(model=['age']))" in found.advice
+    checked = estimated.check(data.table, audit=data.audit, **LABELS)["class-conditional"]
+    assert checked.contradicts
+    assert "where age is high" in checked.found
+    assert "RowBias(..., depends_on(model=['age']))" in checked.advice
 
 
 def test_a_flip_that_the_belief_rules_out_was_seen(data):
     result = p4f.LabelBias("area", {0: 0.1, 1: 0.4}, False).check(data.table, audit=data.audit, **LABELS)
-    found = result["impossible outcomes"]
+    checked = result["impossible outcomes"]
     seen = data.audit[(data.audit["granted"] == 1) & (data.audit["repaid"] == 0)]
-    assert found.contradicts
-    assert found.found.startswith(f"{len(seen)} of ")
-    assert len(found.rows) == len(seen)
+    assert checked.contradicts
+    assert checked.found.startswith(f"{len(seen)} of ")
+    assert len(checked.rows) == len(seen)
 
 
 def test_few_audited_rows_give_no_p_value(data):
-    found = belief().check(data.table, audit=data.audit[:9], **LABELS)
+    checked = belief().check(data.table, audit=data.audit[:9], **LABELS)
     audited = ["class-conditional", "calibration", "independence", "parameters", "impossible outcomes"]
-    assert found.table.loc[audited, "p"].isna().all()
-    assert (found.table.loc[audited, "found"] == "not done: fewer than 10 audited rows").all()
+    assert checked.table.loc[audited, "p"].isna().all()
+    assert (checked.table.loc[audited, "found"] == "not done: fewer than 10 audited rows").all()
     few = belief().check(data.table[:99], audit=data.audit[:9], **LABELS)
     assert few.table["p"].isna().all()
     assert few["range"].found == "not done: fewer than 100 recorded rows"
@@ -115,9 +115,12 @@ def test_the_seed_decides(data):
 
 
 def test_a_program_of_ones_own_is_tested_as_the_template_is(data):
-    own = p4f.ProgramBelief(belief().text(), columns={"a": "area"})
+    program_belief = p4f.ProgramBelief(belief().text(), columns={"a": "area"})
     options = {"audit": data.audit, **LABELS}
-    program, template = own.check(data.table, **options).table["p"], belief().check(data.table, **options).table["p"]
+    program, template = (
+        program_belief.check(data.table, **options).table["p"],
+        belief().check(data.table, **options).table["p"],
+    )
     np.testing.assert_allclose(program.drop("parameters"), template.drop("parameters"), atol=1e-3)
     # The numbers are in the program: it has no parameters of its own.
     assert np.isnan(program["parameters"])
@@ -126,36 +129,36 @@ def test_a_program_of_ones_own_is_tested_as_the_template_is(data):
 def test_an_audit_may_be_a_column_of_the_table(data):
     table = data.table.assign(repaid=np.nan)
     table.loc[:99, "repaid"] = data.table.loc[:99, "granted"]
-    found = belief().check(table, **LABELS)
-    assert found.audited == 100
-    assert found["parameters"].contradicts  # nobody was wronged by this audit
-    assert set(found["parameters"].rows.index) <= set(range(100))
+    checked = belief().check(table, **LABELS)
+    assert checked.audited == 100
+    assert checked["parameters"].contradicts  # nobody was wronged by this audit
+    assert set(checked["parameters"].rows.index) <= set(range(100))
 
 
 def test_rows_and_frames_are_the_same(data):
     features = ("income", "age", "job")
     table, audit = (
-        p4f.data.Rows(own, features, (0, 1), own["granted"].to_numpy(), own.get("repaid"))
-        for own in (data.table, data.audit)
+        p4f.data.Rows(frame, features, (0, 1), frame["granted"].to_numpy(), frame.get("repaid"))
+        for frame in (data.table, data.audit)
     )
     frames = belief().check(data.table, audit=data.audit, **LABELS)
     assert belief().check(table, audit=audit).table["p"].equals(frames.table["p"])
 
 
 def test_dependence_on_the_group_is_allowed_where_it_is_said(data):
-    found = belief().check(data.table, audit=data.audit, use_sensitive=True, **LABELS)
-    assert found["group consistency"].p is None
-    assert found["independence"].p is None
-    assert "use_sensitive=True" in found["independence"].found
+    checked = belief().check(data.table, audit=data.audit, use_sensitive=True, **LABELS)
+    assert checked["group consistency"].p is None
+    assert checked["independence"].p is None
+    assert "use_sensitive=True" in checked["independence"].found
 
 
 def test_a_fair_label_that_depends_on_the_group_is_found():
     data = people(audited=600)
     worse = data.audit["area"].eq(1) & (np.arange(600) % 2 == 0)
     audit = data.audit.assign(repaid=data.audit["repaid"].where(~worse, 0))
-    found = belief().check(data.table, audit=audit, **LABELS)["independence"]
-    assert found.contradicts
-    assert "use_sensitive=True" in found.advice
+    checked = belief().check(data.table, audit=audit, **LABELS)["independence"]
+    assert checked.contradicts
+    assert "use_sensitive=True" in checked.advice
 
 
 def test_it_shows_itself(swapped):
@@ -167,7 +170,7 @@ def test_it_shows_itself(swapped):
     assert labels == list(reversed(swapped.table.index))
     plain = swapped.to_dict()
     assert plain["contradicted"] is True
-    assert {own["test"] for own in plain["tests"]} == set(swapped.table.index)
+    assert {entry["test"] for entry in plain["tests"]} == set(swapped.table.index)
 
 
 def test_what_cannot_be_checked_is_one_line(data):
@@ -187,19 +190,19 @@ def test_what_cannot_be_checked_is_one_line(data):
 
 def test_an_audit_that_was_drawn_by_recorded_label_is_not_taken_as_a_random_one(data):
     refused = people(audited=2000, seed=5).audit.query("granted == 0")[:300]
-    found = belief().check(data.table, audit=refused, **LABELS)
+    checked = belief().check(data.table, audit=refused, **LABELS)
     for name in ("parameters", "calibration", "independence"):
-        assert "other recorded labels than the table" in found[name].found
-    assert not found.contradicted
+        assert "other recorded labels than the table" in checked[name].found
+    assert not checked.contradicted
 
 
 def test_recorded_rows_that_the_belief_rules_out_contradict_it(data):
-    found = p4f.LabelBias("area", {0: 0.1, 1: 1.0}, False).check(data.table, recorded="granted")
-    assert found["range"].contradicts
+    checked = p4f.LabelBias("area", {0: 0.1, 1: 1.0}, False).check(data.table, recorded="granted")
+    assert checked["range"].contradicts
     impossible = data.table.query("area == 1 and granted == 1")
-    assert found["range"].rows.index.tolist() == impossible.index.tolist()
-    assert f"{len(impossible)} rows cannot have been recorded as they were" in found["range"].found
-    assert "rules recorded rows out" in found["plain learner"].found
+    assert checked["range"].rows.index.tolist() == impossible.index.tolist()
+    assert f"{len(impossible)} rows cannot have been recorded as they were" in checked["range"].found
+    assert "rules recorded rows out" in checked["plain learner"].found
 
 
 def test_groups_may_be_uncertain(data):

@@ -33,7 +33,7 @@ def test_three_classes():
     assert not found.contradicted
     assert found["group consistency"].found == "not done: the label has more than two classes"
     # Nobody was believed to be lowered, and a third of a group was.
-    none = made.bind({own.name: 0.0 for own in made.parameters}).check(frame, recorded="mark", fair="true")
+    none = made.bind({parameter.name: 0.0 for parameter in made.parameters}).check(frame, recorded="mark", fair="true")
     assert none["impossible outcomes"].contradicts
 
 
@@ -71,7 +71,7 @@ def test_features_that_are_distorted_together_contradict_feature_tables(measured
     found, estimated, table, fair = checked(measured, "a", "c")
     assert found["feature independence"].contradicts
     assert "the fair a goes with" in found["feature independence"].found
-    wrong = estimated.bind({own.name: 0.9 for own in estimated.parameters})
+    wrong = estimated.bind({parameter.name: 0.9 for parameter in estimated.parameters})
     assert wrong.check(table, recorded="y", fair=fair)["parameters"].contradicts
     with pytest.raises(P4FError, match="does not distort 'z'; it distorts a, c"):
         estimated.check(table, recorded="y", fair={"z": "a_fair"})

@@ -25,12 +25,12 @@ def recorded(rows=3000, seed=0, negative=(0.1, 0.4)):
 def test_recorded_rows_tell_how_many_were_turned_down(seed):
     frame, _, y = recorded(seed=seed)
     found = p4f.checks.learn_parameters(BELIEF, frame, y, learn=["p1", "p2"])
-    for own, true in zip(found.parameters, (0.4, 0.1), strict=True):
-        assert own.low - 0.02 < true < own.high + 0.02
-        assert own.high - own.low < 0.15
-        assert own.source == "likelihood of 3000 recorded rows with a linear learner (penalty 1)"
+    for parameter, true in zip(found.parameters, (0.4, 0.1), strict=True):
+        assert parameter.low - 0.02 < true < parameter.high + 0.02
+        assert parameter.high - parameter.low < 0.15
+        assert parameter.source == "likelihood of 3000 recorded rows with a linear learner (penalty 1)"
     draws = found.draws(500, random_state=0)
-    spread = np.std([own.parameters[0].value for own in draws])
+    spread = np.std([drawn.parameters[0].value for drawn in draws])
     assert spread == pytest.approx((found.parameters[0].high - found.parameters[0].low) / 3.92, rel=0.15)
 
 
@@ -50,7 +50,7 @@ def test_what_rows_cannot_tell_stays_unknown_and_is_said():
         p4f.audit.AuditWarning, match="recorded rows do not tell p1, p2; audit some rows, or give a prior"
     ):
         found = p4f.checks.learn_parameters(BELIEF, noise, y, learn=["p1", "p2"])
-    assert [own.value for own in found.parameters] == [None, None]
+    assert [parameter.value for parameter in found.parameters] == [None, None]
 
 
 def test_priors_count_where_data_are_few_and_hardly_where_they_are_many():
@@ -73,7 +73,7 @@ def test_stages_that_do_the_same_work_cannot_be_told_apart():
     stages = [p4f.LabelBias(name, positive=False, affected=[1]) for name in ("group", "other")]
     belief = p4f.chain(*stages).estimate(audit, recorded="recorded", fair="fair")
     found = p4f.checks.identifiability(belief)
-    names = tuple(own.name for own in belief.parameters)
+    names = tuple(parameter.name for parameter in belief.parameters)
     assert found.groups[0][0] == names
     cell = audit[(audit["group"] == 1) & (audit["fair"] == 1)]
     assert found.groups[0][1] == pytest.approx(1.96 * np.sqrt(0.24 / len(cell)), rel=0.3)

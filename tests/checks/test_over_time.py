@@ -36,9 +36,9 @@ def checked(belief, data, when=None):
 def test_a_change_is_found_and_the_belief_that_knows_it_is_not_contradicted():
     frame = decisions(700, 0)
     data = recorded(frame, np.where(frame["day"] < REFORM, 0.6, 0.1)).drop(columns="officer")
-    found = checked(p4f.LabelBias("group", positive=False, affected=[1]), data, when="day")["over time"]
-    assert found.contradicts
-    assert "believe in ChangedBias(..., when='day', changed='20" in found.advice
+    result = checked(p4f.LabelBias("group", positive=False, affected=[1]), data, when="day")["over time"]
+    assert result.contradicts
+    assert "believe in ChangedBias(..., when='day', changed='20" in result.advice
     right = p4f.ChangedBias("group", "day", REFORM, positive=False, affected=[1])
     passed = checked(right, data)
     assert not passed.contradicted
@@ -50,8 +50,8 @@ def test_a_change_is_found_and_the_belief_that_knows_it_is_not_contradicted():
 def test_an_officer_is_named_and_the_belief_by_officer_is_not_contradicted():
     frame = decisions(700, 1)
     data = recorded(frame, np.where(frame["officer"] == "bob", 0.7, 0.1)).drop(columns="day")
-    found = checked(p4f.LabelBias("group", positive=False, affected=[1]), data)["class-conditional"]
-    assert found.contradicts
-    assert "RowBias(..., depends_on('officer'))" in found.advice
+    result = checked(p4f.LabelBias("group", positive=False, affected=[1]), data)["class-conditional"]
+    assert result.contradicts
+    assert "RowBias(..., depends_on('officer'))" in result.advice
     right = p4f.RowBias("group", p4f.depends_on("officer"), False, affected=[1])
     assert not checked(right, data).contradicted

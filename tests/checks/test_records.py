@@ -36,22 +36,22 @@ def test_who_was_accepted(people, right):
     found = SelectiveLabels("area", good, bad).check(people.drop(columns=list(NAMES)), recorded="paid", fair="would")
     assert found.contradicted is not right
     assert (found.rows, found.audited) == (ROWS, AUDITED)
-    done = {own.name for own in found if own.done}
+    done = {outcome.name for outcome in found if outcome.done}
     assert {"range", "group consistency", "class-conditional", "parameters", "impossible outcomes"} <= done
     # Through a wrong belief the small trees may be inadequate; then this comparison is not decided.
     assert not right or "plain learner" in done
-    assert "missing" in " ".join(own.found for own in found)
+    assert "missing" in " ".join(outcome.found for outcome in found)
 
 
 @pytest.mark.parametrize("sensitive", ["area", None])
 def test_annotators_one_by_one(people, sensitive):
     table = people.drop(columns="paid")
     right = Annotators(NAMES, sensitive).estimate(table.drop(columns="would"), features=["x", "z"])
-    wrong = {own.name: 0.7 for own in right.parameters if own.name.startswith("neg(bob")}
+    wrong = {parameter.name: 0.7 for parameter in right.parameters if parameter.name.startswith("neg(bob")}
     found = right.bind(wrong).check(table, fair="would")
     assert found.contradicted
-    against = [own for own in found if own.contradicts]
-    assert any(own.found.startswith("bob: ") for own in against)
+    against = [outcome for outcome in found if outcome.contradicts]
+    assert any(outcome.found.startswith("bob: ") for outcome in against)
     assert "alone" in found.notes[0]
     if sensitive is not None:
         assert not right.check(table, fair="would").contradicted
@@ -62,8 +62,8 @@ def test_each_annotator_alone_is_a_bias_of_the_label():
     alone = p4f.beliefs.by_column(belief)
     assert list(alone) == ["w1", "w2", "lee"]
     same = p4f.LabelBias("sex", 0.2, 0.1, groups=("f", "m"))
-    assert alone["w1"] == same.bind({own.name: own for own in alone["w1"].parameters})
-    assert [own.value for own in alone["lee"].parameters] == [0.2, 0.2, 0.1, 0.1]
+    assert alone["w1"] == same.bind({parameter.name: parameter for parameter in alone["w1"].parameters})
+    assert [parameter.value for parameter in alone["lee"].parameters] == [0.2, 0.2, 0.1, 0.1]
 
 
 def test_votes_of_a_program_of_ones_own_are_not_taken_apart(people):

@@ -53,8 +53,8 @@ def test_a_belief_that_holds_is_left_alone_or_hardly_moved():
     belief = p4f.LabelBias("area", {1: 0.3}, False, affected=[1])
     known = np.where(np.arange(2000) < 200, fair, np.nan)
     model = p4f.DebiasedClassifier(belief, "linear").fit(frame, recorded, sensitive_features=area, fair=known)
-    own = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
-    moved = np.abs(own.log_proba(frame[model.columns_]).exp().numpy() - model.predict_proba(frame)).mean()
+    uncalibrated = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
+    moved = np.abs(uncalibrated.log_proba(frame[model.columns_]).exp().numpy() - model.predict_proba(frame)).mean()
     assert moved < 0.03
     assert not any("they were calibrated" in concern for concern in model.concerns_)
 

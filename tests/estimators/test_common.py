@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from problog4fairness import DebiasedClassifier
 from problog4fairness.learners import Auto, Boosted, Linear, Network, Reweighted
-from problog4fairness.learners import auto as choice
+from problog4fairness.learners import named as choice
 
 LEARNERS = {
     "network": Network(hidden=(8,), learning_rate=0.02, batch_size=16, max_epochs=30, networks=2),

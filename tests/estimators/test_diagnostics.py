@@ -26,7 +26,7 @@ def table(seed=0, rows=3000, *, noise=False):
 
 
 def concerns(frame, group, recorded, strengths=TRUE, fair=None):
-    belief = p4f.LabelBias("group", *(dict(enumerate(own)) for own in strengths))
+    belief = p4f.LabelBias("group", *(dict(enumerate(strength)) for strength in strengths))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LearningWarning)
         return (
@@ -48,7 +48,8 @@ def test_wrong_beliefs_are_told_by_the_record_alone(strengths):
     for seed in range(4):
         frame, group, _, recorded = table(seed)
         assert any(
-            "the model expects" in own and "group = " in own for own in concerns(frame, group, recorded, strengths)
+            "the model expects" in sentence and "group = " in sentence
+            for sentence in concerns(frame, group, recorded, strengths)
         )
 
 
@@ -56,19 +57,20 @@ def test_a_record_that_the_belief_does_not_allow():
     frame, group, _, _ = table()
     ones = np.where(np.arange(len(frame)) < 30, 0, 1)
     found = concerns(frame, group, ones, ((0.5, 0.5), (0.1, 0.1)))
-    assert any("recorded" in own and "at most 50.0%" in own for own in found), found
+    assert any("recorded" in sentence and "at most 50.0%" in sentence for sentence in found), found
 
 
 def test_features_that_are_noise():
     frame, group, _, recorded = table(noise=True)
-    assert any("none of the 4 features" in own for own in concerns(frame, group, recorded))
+    assert any("none of the 4 features" in sentence for sentence in concerns(frame, group, recorded))
 
 
 @pytest.mark.parametrize("hidden", [lambda y: y, lambda y: 10.0 * y + np.linspace(0, 5, len(y))], ids=["copy", "score"])
 def test_features_that_are_the_record(hidden):
     frame, group, _, recorded = table()
     assert any(
-        "'again'" in own and "drop" in own for own in concerns(frame.assign(again=hidden(recorded)), group, recorded)
+        "'again'" in sentence and "drop" in sentence
+        for sentence in concerns(frame.assign(again=hidden(recorded)), group, recorded)
     )
 
 
@@ -89,4 +91,4 @@ def test_annotators_who_copy(copied):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LearningWarning)
         found = p4f.DebiasedClassifier(belief, "linear").fit(frame, each).concerns_
-    assert any("'v2' and 'v5'" in own for own in found) is copied
+    assert any("'v2' and 'v5'" in sentence for sentence in found) is copied

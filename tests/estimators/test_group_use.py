@@ -99,7 +99,7 @@ def test_a_comparison_chooses_as_a_fit_does():
     with pytest.warns(GroupUseNote, match="Uses the group"):
         found = p4f.compare(table, p4f.DebiasedClassifier(BELIEF, "linear"), **options)
     free = p4f.compare(table, p4f.DebiasedClassifier(BELIEF, "linear", use_sensitive=False), **options)
-    accuracy = [own.table("fair").loc["this model", "accuracy"] for own in (found, free)]
+    accuracy = [comparison.table("fair").loc["this model", "accuracy"] for comparison in (found, free)]
     assert accuracy[0] > accuracy[1]
 
 

@@ -190,8 +190,8 @@ def test_numbers_that_overflow_are_no_prediction(tmp_path):
     model.fit(frame, recorded, sensitive_features=area)
     parameters = list(model.fitted_.networks[0].parameters())
     with torch.no_grad():
-        for own in parameters:
-            own.fill_(3e38)
+        for parameter in parameters:
+            parameter.fill_(3e38)
         parameters[-2][:, 1:] = -3e38
     model.save(tmp_path / "m.p4f")
     again = p4f.DebiasedClassifier.load(tmp_path / "m.p4f")
@@ -217,8 +217,8 @@ def test_rows_whose_numbers_alone_overflow_are_counted(tmp_path):
     model.fit(frame, recorded, sensitive_features=area)
     parameters = list(model.fitted_.networks[0].parameters())
     with torch.no_grad():
-        for own in parameters:
-            own.fill_(3e38 if own.ndim > 1 else 0.0)
+        for parameter in parameters:
+            parameter.fill_(3e38 if parameter.ndim > 1 else 0.0)
         parameters[-2][:, 1:] = -3e38
     model.save(tmp_path / "m.p4f")
     again = p4f.DebiasedClassifier.load(tmp_path / "m.p4f")

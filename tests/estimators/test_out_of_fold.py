@@ -33,9 +33,9 @@ def test_rows_that_were_learned_from_are_predicted_out_of_fold_and_others_by_the
     chances, learned, rows = judged(model, both)
     assert learned.tolist() == [False] * 60 + [True] * 100
     np.testing.assert_array_equal(chances[:60], fair_proba(model, rows)[:60])
-    own = fair_proba(model, rows)[60:]
+    in_sample = fair_proba(model, rows)[60:]
     truth = both["repaid"].to_numpy()[60:].astype(int)
-    inside, outside = (np.mean(part.argmax(axis=1) == truth) for part in (own, chances[60:]))
+    inside, outside = (np.mean(part.argmax(axis=1) == truth) for part in (in_sample, chances[60:]))
     assert inside > outside  # what the model itself says of them flatters it
     assert not np.isnan(chances).any()
 
@@ -53,8 +53,8 @@ def test_the_predictions_are_saved_with_the_model_and_types_of_columns_do_not_ma
 def test_too_few_audited_rows_are_known_but_not_predicted(tmp_path):
     model = fitted(audited=20)
     model.save(tmp_path / "model.p4f")
-    for own in (model, p4f.DebiasedClassifier.load(tmp_path / "model.p4f")):
-        chances, learned, _ = judged(own, DATA.audit)
+    for classifier in (model, p4f.DebiasedClassifier.load(tmp_path / "model.p4f")):
+        chances, learned, _ = judged(classifier, DATA.audit)
         assert learned.sum() == 20
         assert np.isnan(chances[:20]).all()
         assert not np.isnan(chances[20:]).any()

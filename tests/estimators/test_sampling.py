@@ -28,7 +28,7 @@ def told(**options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(FRAME, RECORDED, sensitive_features=AREA, **options)
-    return [str(own.message) for own in caught if issubclass(own.category, AuditWarning)]
+    return [str(warning.message) for warning in caught if issubclass(warning.category, AuditWarning)]
 
 
 def test_a_series_of_fair_labels_does_not_say_how_it_was_sampled():

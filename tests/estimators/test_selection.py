@@ -35,14 +35,16 @@ def model(p1: float = 0.2) -> p4f.DebiasedClassifier:
 
 def test_score_is_the_mean_log_likelihood_of_recorded_labels():
     table, recorded, _ = people(500)
-    own = model(0.4).fit(table, recorded)
-    chance = own.predict_recorded_proba(table)[np.arange(len(table)), recorded]
-    assert own.score(table, recorded) == pytest.approx(np.log(chance).mean())
+    classifier = model(0.4).fit(table, recorded)
+    chance = classifier.predict_recorded_proba(table)[np.arange(len(table)), recorded]
+    assert classifier.score(table, recorded) == pytest.approx(np.log(chance).mean())
     weights = np.arange(len(table)) % 3
-    assert own.score(table, recorded, weights) == pytest.approx(np.average(np.log(chance), weights=weights))
+    assert classifier.score(table, recorded, weights) == pytest.approx(np.average(np.log(chance), weights=weights))
     without = table[["x"]]
-    apart = clone(own).fit(without, recorded, sensitive_features=table["area"])
-    assert apart.score(without, recorded, sensitive_features=table["area"]) == pytest.approx(own.score(table, recorded))
+    apart = clone(classifier).fit(without, recorded, sensitive_features=table["area"])
+    assert apart.score(without, recorded, sensitive_features=table["area"]) == pytest.approx(
+        classifier.score(table, recorded)
+    )
 
 
 def test_a_search_by_recorded_labels_finds_the_belief_that_is_right_about_fair_ones():
@@ -72,28 +74,28 @@ def test_the_fair_scorer_chooses_by_audited_rows():
     with sklearn.config_context(enable_metadata_routing=True):
         for metric in ("accuracy", "log_loss"):
             search = GridSearchCV(model(), {"belief__p1": GRID}, cv=3, scoring=make_fair_scorer(metric))
-            own = clone(search).set_params(estimator=model().set_fit_request(fair=False))
-            found = own.fit(table, recorded, fair=known)
+            searched = clone(search).set_params(estimator=model().set_fit_request(fair=False))
+            found = searched.fit(table, recorded, fair=known)
             assert found.best_params_ == {"belief__p1": 0.6}
 
 
 def test_the_fair_scorer_is_the_metric_on_audited_rows_weighted():
     table, recorded, fair = people(600)
-    own = model(0.4).fit(table, recorded)
+    classifier = model(0.4).fit(table, recorded)
     known, weight = np.where(np.arange(600) < 300, fair, np.nan), np.linspace(0.5, 1.5, 600)
-    right = (own.predict(table) == fair)[:300]
+    right = (classifier.predict(table) == fair)[:300]
     with sklearn.config_context(enable_metadata_routing=True):
         accuracy, odds = make_fair_scorer("accuracy"), make_fair_scorer("equalized_odds")
-        assert accuracy(own, table, recorded, fair=known) == pytest.approx(right.mean())
-        weighted = accuracy(own, table, recorded, fair=known, audit_weight=weight)
+        assert accuracy(classifier, table, recorded, fair=known) == pytest.approx(right.mean())
+        weighted = accuracy(classifier, table, recorded, fair=known, audit_weight=weight)
         assert weighted == pytest.approx(np.average(right, weights=weight[:300]))
-        assert odds(own, table, recorded, fair=known, sensitive_features=table["area"]) < 0
+        assert odds(classifier, table, recorded, fair=known, sensitive_features=table["area"]) < 0
         with pytest.raises(P4FError, match="fair"):
-            accuracy(own, table, recorded)
+            accuracy(classifier, table, recorded)
         with pytest.raises(P4FError, match="sensitive_features"):
-            odds(own, table, recorded, fair=known)
+            odds(classifier, table, recorded, fair=known)
         with pytest.raises(P4FError, match="no row"):
-            accuracy(own, table, recorded, fair=np.full(600, np.nan))
+            accuracy(classifier, table, recorded, fair=np.full(600, np.nan))
 
 
 def test_without_routing_the_scorer_says_how_to_enable_it():
@@ -104,20 +106,20 @@ def test_without_routing_the_scorer_says_how_to_enable_it():
 
 
 def test_parameters_of_the_belief_are_parameters_of_the_classifier():
-    own = model(0.2)
-    assert own.get_params()["belief__p1"] == 0.2
-    before = own.belief
-    assert own.set_params(belief__p1=0.3).get_params()["belief__p1"] == 0.3
+    classifier = model(0.2)
+    assert classifier.get_params()["belief__p1"] == 0.2
+    before = classifier.belief
+    assert classifier.set_params(belief__p1=0.3).get_params()["belief__p1"] == 0.3
     assert before.parameter_table()["value"].tolist() == [0.2]  # beliefs are immutable
-    assert "belief__p1" not in own.get_params(deep=False)
-    assert clone(own).get_params()["belief__p1"] == 0.3
+    assert "belief__p1" not in classifier.get_params(deep=False)
+    assert clone(classifier).get_params()["belief__p1"] == 0.3
     with pytest.raises(P4FError, match="p9"):
-        own.set_params(belief__p9=0.3)
+        classifier.set_params(belief__p9=0.3)
     with pytest.raises(P4FError, match="belief__p1"):
         p4f.DebiasedClassifier().set_params(belief__p1=0.3)
 
 
 def test_in_a_pipeline():
     table, recorded, _ = people(600)
-    own = make_pipeline(p4f.DebiasedClassifier(model(0.4).belief, LogisticRegression(), use_sensitive=False))
-    assert cross_val_score(own, table, recorded, cv=3).max() < 0
+    pipeline = make_pipeline(p4f.DebiasedClassifier(model(0.4).belief, LogisticRegression(), use_sensitive=False))
+    assert cross_val_score(pipeline, table, recorded, cv=3).max() < 0

@@ -39,9 +39,9 @@ def test_fair_labels_of_tested_rows_are_not_looked_at():
 @pytest.mark.parametrize("teach", [True, False])
 def test_it_is_what_the_classifier_does_alone(teach):
     cell, found = chances(SOME, teach)
-    own = SOME.to_numpy()[cell.train] if teach else None
+    known = SOME.to_numpy()[cell.train] if teach else None
     model = p4f.DebiasedClassifier(BELIEF, "linear", random_state=cell.random_state)
-    model.fit(PEOPLE.iloc[cell.train], RECORDED.iloc[cell.train], fair=own)
+    model.fit(PEOPLE.iloc[cell.train], RECORDED.iloc[cell.train], fair=known)
     np.testing.assert_allclose(found, model.predict_proba(PEOPLE.iloc[cell.test])[:, 1], atol=1e-9)
 
 
@@ -51,7 +51,7 @@ def test_some_teach_all_only_judge():
     alone = p4f.DebiasedClassifier(BELIEF, "linear", random_state=0).fit(PEOPLE, RECORDED)
     for fair, alike in ((SOME, False), (FAIR, True)):
         data, names = table_of(PEOPLE, RECORDED, fair)
-        one, other = (p4f.compare(data, own, **names, **options).results for own in (model, alone))
+        one, other = (p4f.compare(data, classifier, **names, **options).results for classifier in (model, alone))
         assert one.equals(other) == alike
 
 

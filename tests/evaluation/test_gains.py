@@ -70,17 +70,17 @@ def test_a_comparison_ends_with_a_verdict():
     belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     model = p4f.DebiasedClassifier(belief, "linear")
     options = {"recorded": "granted", "seeds": 1, "folds": 2, "methods": ["recorded_only", "without_sensitive"]}
-    found = p4f.compare(data.audit, model, fair="repaid", **options)
-    assert list(found.gains.index) == ["trained on recorded labels", "without the sensitive column"]
-    name, gain = found.gain("without_sensitive")
+    comparison = p4f.compare(data.audit, model, fair="repaid", **options)
+    assert list(comparison.gains.index) == ["trained on recorded labels", "without the sensitive column"]
+    name, gain = comparison.gain("without_sensitive")
     assert name == "without the sensitive column"
     assert gain.verdict == "better"
-    means = found.summary.set_index(["method", "labels", "metric"])["mean"]
+    means = comparison.summary.set_index(["method", "labels", "metric"])["mean"]
     told = means["this model", "fair", "accuracy"] - means["without the sensitive column", "fair", "accuracy"]
     assert gain.accuracy == pytest.approx(told, abs=1e-3)
-    assert found.verdict.startswith("Against a model without the sensitive column: +")
-    assert "who should not have it get it" in found.verdict
+    assert comparison.verdict.startswith("Against a model without the sensitive column: +")
+    assert "who should not have it get it" in comparison.verdict
     assert gain.refitted
-    assert found.to_dict()["verdict"] == found.verdict
+    assert comparison.to_dict()["verdict"] == comparison.verdict
     unknown = p4f.compare(data.audit.drop(columns="repaid"), model, **options)
     assert unknown.verdict.startswith("No fair label is known")

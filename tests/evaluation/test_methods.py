@@ -201,14 +201,14 @@ def test_scores_on_fair_labels_are_those_of_the_audited_rows():
     predicted = predictions(data, [method], parts, QUICK, progress=False)
     results = scored(data, [method], parts, predicted)
     for cell, chance in zip(parts, predicted.chances[method.title], strict=True):
-        own = results.query("seed == @cell.seed and fold == @cell.fold").set_index(["labels", "metric"])["value"]
+        of_cell = results.query("seed == @cell.seed and fold == @cell.fold").set_index(["labels", "metric"])["value"]
         fair, decision = data.fair[cell.test], (chance > 0.5).astype(int)
         rows = fair >= 0
-        assert own["fair", "accuracy"] == pytest.approx(accuracy_score(fair[rows], decision[rows]))
-        assert own["recorded", "accuracy"] == pytest.approx(accuracy_score(data.recorded[cell.test], decision))
+        assert of_cell["fair", "accuracy"] == pytest.approx(accuracy_score(fair[rows], decision[rows]))
+        assert of_cell["recorded", "accuracy"] == pytest.approx(accuracy_score(data.recorded[cell.test], decision))
         groups = data.groups[cell.test]
         disparity = p4f.metrics.statistical_disparity(decision[rows], sensitive_features=groups[rows])
-        assert own["fair", "disparity"] == pytest.approx(disparity)
+        assert of_cell["fair", "disparity"] == pytest.approx(disparity)
 
 
 def test_cells_are_fitted_in_portions(monkeypatch):

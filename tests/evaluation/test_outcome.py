@@ -35,13 +35,13 @@ def made(seeds=5, labels=("fair", "recorded"), **options):
 def test_the_summary_is_over_seeds():
     found = made()
     row = found.summary.query("method == 'this model' and labels == 'fair' and metric == 'f1'").iloc[0]
-    own = (
+    averages = (
         found.results.query("method == 'this model' and labels == 'fair' and metric == 'f1'")
         .groupby("seed")["value"]
         .mean()
     )
-    assert row["mean"] == pytest.approx(own.mean())
-    assert row["standard_error"] == pytest.approx(own.std() / np.sqrt(5))
+    assert row["mean"] == pytest.approx(averages.mean())
+    assert row["standard_error"] == pytest.approx(averages.std() / np.sqrt(5))
     assert row["n"] == 5
 
 
@@ -87,14 +87,14 @@ def test_the_figure_has_the_intervals_of_the_table(x, y):
     drawn = markers(axes)
     assert list(drawn) == list(METHODS)
     for method, line in drawn.items():
-        own = found.results[(found.results["method"] == method) & (found.results["labels"] == "fair")]
-        seeds = own.groupby(["metric", "seed"])["value"].mean()
+        of_method = found.results[(found.results["method"] == method) & (found.results["labels"] == "fair")]
+        seeds = of_method.groupby(["metric", "seed"])["value"].mean()
         assert line.get_xdata()[0] == pytest.approx(seeds[x].mean())
         assert line.get_ydata()[0] == pytest.approx(seeds[y].mean())
         for place, metric in enumerate((x, y)):
             row = found.summary.query(f"method == {method!r} and labels == 'fair' and metric == {metric!r}").iloc[0]
-            ends = [own.get_segments()[0][:, place] for own in axes.collections]
-            assert any(own.tolist() == pytest.approx([row["low"], row["high"]]) for own in ends)
+            ends = [collection.get_segments()[0][:, place] for collection in axes.collections]
+            assert any(segment.tolist() == pytest.approx([row["low"], row["high"]]) for segment in ends)
     lines = [line for line in axes.get_lines() if line.get_label() == "disparity of the labels"]
     assert [list(line.get_xdata()) for line in lines] == ([[0.01, 0.01]] if x == "disparity" else [])
 
@@ -139,7 +139,7 @@ def test_json_has_no_number_that_is_not_one():
 def test_every_method_has_a_look_of_its_own():
     found = styles({name: name for name in (*KNOWN, *(f"belief {number}" for number in range(20)))})
     assert len(set(found.values())) == len(found)
-    assert {found[name] for name in KNOWN} == {own.style for own in KNOWN.values()}
+    assert {found[name] for name in KNOWN} == {method.style for method in KNOWN.values()}
 
 
 def test_a_method_looks_like_its_kind():

@@ -29,10 +29,10 @@ def test_rows_without_a_label_are_learned_from_through_the_belief_alone(people):
     paid = np.where(rng.random(ROWS) < chance, fair, np.nan)
     belief = p4f.SelectiveLabels("area", good, bad)
     data, names = table_of(frame, paid, audited)
-    found = p4f.compare(data, p4f.DebiasedClassifier(belief, "linear"), **names, seeds=2, folds=3)
-    assert found.left_out == {}
-    assert (found.rows, found.audited) == (int((~np.isnan(paid)).sum()), 300)
-    accuracy = found.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
+    comparison = p4f.compare(data, p4f.DebiasedClassifier(belief, "linear"), **names, seeds=2, folds=3)
+    assert comparison.left_out == {}
+    assert (comparison.rows, comparison.audited) == (int((~np.isnan(paid)).sum()), 300)
+    accuracy = comparison.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
     assert accuracy["this model"] > accuracy["trained on recorded labels"] + 0.03
     # Complete cases are what a user would fit: the same as without the other rows.
     known = ~np.isnan(paid)
@@ -44,16 +44,16 @@ def test_votes_are_compared_with_what_most_say(people):
     frame, fair, audited = people
     rng = np.random.default_rng(3)
     errors = {"ann": 0.5, "bob": 0.6, "eve": 0.4}
-    lost = {name: (fair == 1) & (frame["area"] == 1) & (rng.random(ROWS) < own) for name, own in errors.items()}
-    votes = pd.DataFrame({name: np.where(own | (rng.random(ROWS) < 0.02), 0.0, fair) for name, own in lost.items()})
+    lost = {name: (fair == 1) & (frame["area"] == 1) & (rng.random(ROWS) < error) for name, error in errors.items()}
+    votes = pd.DataFrame({name: np.where(mask | (rng.random(ROWS) < 0.02), 0.0, fair) for name, mask in lost.items()})
     votes = votes.where(rng.random(votes.shape) < 0.9)
     belief = p4f.Annotators(tuple(votes), "area").estimate(frame.join(votes), features=["x", "z"])
     data, model = frame.join(votes).assign(fair=audited), p4f.DebiasedClassifier(belief, "linear")
     options = {"fair": "fair", "features": ["x", "z"], "methods": ["recorded_only"], "seeds": 2, "folds": 3}
-    found = p4f.compare(data, model, recorded="ann", **options)
-    accuracy = found.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
+    comparison = p4f.compare(data, model, recorded="ann", **options)
+    accuracy = comparison.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
     assert accuracy["this model"] > accuracy["trained on recorded labels"] + 0.03
-    assert found.rows < ROWS  # ties have no majority
+    assert comparison.rows < ROWS  # ties have no majority
 
 
 def test_weights_of_classes_need_labels(people):

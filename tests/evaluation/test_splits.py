@@ -22,9 +22,9 @@ def test_folds_are_a_partition_and_seeds_differ():
     parts = cells(table(), seeds=2, folds=4)
     assert [(part.seed, part.fold) for part in parts] == [(seed, fold) for seed in (0, 1) for fold in range(4)]
     for seed in (0, 1):
-        own = [part for part in parts if part.seed == seed]
-        assert sorted(np.concatenate([part.test for part in own])) == list(range(300))
-        assert all(sorted([*part.train, *part.test]) == list(range(300)) for part in own)
+        of_seed = [part for part in parts if part.seed == seed]
+        assert sorted(np.concatenate([part.test for part in of_seed])) == list(range(300))
+        assert all(sorted([*part.train, *part.test]) == list(range(300)) for part in of_seed)
     assert rows_tested(parts[:4]) != rows_tested(parts[4:])
 
 

@@ -24,11 +24,11 @@ accuracy, f1, equalized_odds = (m.METRICS[name] for name in ("accuracy", "f1", "
     ],
 )
 def test_newcombes_table(counts, low, high):
-    found = m.difference_interval(*counts)
-    assert found.low == pytest.approx(low, abs=5e-5)
-    assert found.high == pytest.approx(high, abs=5e-5)
+    estimate = m.difference_interval(*counts)
+    assert estimate.low == pytest.approx(low, abs=5e-5)
+    assert estimate.high == pytest.approx(high, abs=5e-5)
     turned = m.difference_interval(*counts[2:], *counts[:2])
-    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
+    assert (turned.low, turned.high) == pytest.approx((-estimate.high, -estimate.low))
 
 
 def test_metrics_and_intervals_agree_on_the_value():
@@ -85,8 +85,8 @@ def test_equal_odds_reach_down_to_0():
 def test_the_disparity_is_covered(p1, p0, rows):
     random = np.random.default_rng(1)
     counts = zip(random.binomial(rows[0], p1, 3000), random.binomial(rows[1], p0, 3000), strict=True)
-    found = [m.difference_interval(int(k1), rows[0], int(k0), rows[1]) for k1, k0 in counts]
-    assert 0.935 <= np.mean([d.low <= p1 - p0 <= d.high for d in found]) <= 0.985
+    estimate = [m.difference_interval(int(k1), rows[0], int(k0), rows[1]) for k1, k0 in counts]
+    assert 0.935 <= np.mean([d.low <= p1 - p0 <= d.high for d in estimate]) <= 0.985
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_equalized_odds_are_covered(rates):
     truth = np.ptp(np.array(rates), axis=0).max()
     covered = []
     for _ in range(600):
-        found = m.interval("equalized_odds", true, random.random(len(a)) < chance, sensitive_features=a)
-        covered.append(found.low <= truth <= found.high)
+        estimate = m.interval("equalized_odds", true, random.random(len(a)) < chance, sensitive_features=a)
+        covered.append(estimate.low <= truth <= estimate.high)
     assert np.mean(covered) >= 0.94
 
 
@@ -111,6 +111,6 @@ def test_f1_is_covered():
     covered = []
     for _ in range(1000):
         true = random.random(300) < 0.4
-        found = m.interval("f1", true, random.random(300) < np.where(true, 0.8, 0.2))
-        covered.append(found.low <= truth <= found.high)
+        estimate = m.interval("f1", true, random.random(300) < np.where(true, 0.8, 0.2))
+        covered.append(estimate.low <= truth <= estimate.high)
     assert 0.93 <= np.mean(covered) <= 0.97

@@ -32,15 +32,15 @@ RESULTS = pd.DataFrame(
 
 
 def test_folds_of_a_seed_are_averaged_first():
-    found = summarise(RESULTS, by=["method", "metric"])
-    assert list(found.columns) == ["method", "metric", "mean", "standard_error", "low", "high", "n"]
-    assert list(found["method"]) == ["upper", "lower"]
-    assert list(found["n"]) == [3, 3]
-    assert list(found["mean"]) == pytest.approx([0.9, 0.7])
-    assert list(found["standard_error"]) == pytest.approx([0, 0.1 / math.sqrt(3)], abs=1e-12)
+    summary = summarise(RESULTS, by=["method", "metric"])
+    assert list(summary.columns) == ["method", "metric", "mean", "standard_error", "low", "high", "n"]
+    assert list(summary["method"]) == ["upper", "lower"]
+    assert list(summary["n"]) == [3, 3]
+    assert list(summary["mean"]) == pytest.approx([0.9, 0.7])
+    assert list(summary["standard_error"]) == pytest.approx([0, 0.1 / math.sqrt(3)], abs=1e-12)
     # Student's t with 2 degrees of freedom at .975 is 4.302653.
-    assert found["high"][1] == pytest.approx(0.7 + 4.302653 * 0.1 / math.sqrt(3), abs=1e-6)
-    assert found["low"][1] == pytest.approx(0.7 - 4.302653 * 0.1 / math.sqrt(3), abs=1e-6)
+    assert summary["high"][1] == pytest.approx(0.7 + 4.302653 * 0.1 / math.sqrt(3), abs=1e-6)
+    assert summary["low"][1] == pytest.approx(0.7 - 4.302653 * 0.1 / math.sqrt(3), abs=1e-6)
 
 
 def test_every_row_as_a_repetition():
@@ -51,9 +51,9 @@ def test_every_row_as_a_repetition():
 
 
 def test_one_seed_has_no_standard_error():
-    found = summarise(RESULTS[RESULTS["seed"] == 0], by="method")
-    assert list(found["n"]) == [1, 1]
-    assert found[["standard_error", "low", "high"]].isna().all(axis=None)
+    summary = summarise(RESULTS[RESULTS["seed"] == 0], by="method")
+    assert list(summary["n"]) == [1, 1]
+    assert summary[["standard_error", "low", "high"]].isna().all(axis=None)
 
 
 def test_intervals_cover_where_folds_are_alike():
@@ -63,8 +63,8 @@ def test_intervals_cover_where_folds_are_alike():
     frame["value"] = np.repeat(random.normal(size=5000), 5) + 0.2 * random.normal(size=25000)
 
     def coverage(unit):
-        found = summarise(frame, by=["run"], unit=unit)
-        return np.mean((found["low"] <= 0) & (found["high"] >= 0))
+        summary = summarise(frame, by=["run"], unit=unit)
+        return np.mean((summary["low"] <= 0) & (summary["high"] >= 0))
 
     assert 0.93 <= coverage("seed") <= 0.97
     assert coverage(None) < 0.75

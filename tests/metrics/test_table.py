@@ -83,8 +83,8 @@ def test_metrics_in_each_group_are_fairlearns_metric_frame():
     frame = metrics.metric_frame(words[label], words[decision], sensitive_features=a, favourable="yes")
     assert {"accuracy", "f1", "positive_rate"} <= set(frame.by_group.columns)
     for name in ("accuracy", "f1", "positive_rate"):
-        own = metrics.intervals_by_group(name, label, decision, sensitive_features=a)
-        assert frame.by_group[name].to_dict() == pytest.approx(own["value"].to_dict())
+        intervals = metrics.intervals_by_group(name, label, decision, sensitive_features=a)
+        assert frame.by_group[name].to_dict() == pytest.approx(intervals["value"].to_dict())
     weighted = metrics.metric_frame(label, decision, sensitive_features=a, sample_weight=np.arange(1, 201))
     assert weighted.overall["accuracy"] == pytest.approx(
         METRICS["accuracy"](label, decision, sample_weight=np.arange(1, 201))

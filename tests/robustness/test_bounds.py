@@ -52,21 +52,21 @@ def test_no_belief_in_the_box_goes_further(found):
     belief = fitted().belief_
     rng = np.random.default_rng(0)
     for _ in range(12):
-        inside = {own.name: rng.uniform(own.low, own.high) for own in belief.parameters}
+        inside = {parameter.name: rng.uniform(parameter.low, parameter.high) for parameter in belief.parameters}
         assert found.low - 1e-3 <= disparity(belief.bind(inside)) <= found.high + 1e-3
     ends = [found.at_low, found.at_high]
-    assert [disparity(own.bind({p.name: p.value for p in own.parameters})) for own in ends] == pytest.approx(
+    assert [disparity(belief.bind({p.name: p.value for p in belief.parameters})) for belief in ends] == pytest.approx(
         [found.low, found.high], abs=2e-3
     )
     assert found.low < found.value < found.high
 
 
 def test_the_gap_closes_at_the_tipping_point(found):
-    own = next(tip for tip in found.tipping if tip.parameter.name == "p1")
-    assert own.above
+    tip = next(tip for tip in found.tipping if tip.parameter.name == "p1")
+    assert tip.above
     # Decisions come one by one: each is 1 in about 400 people of its group.
-    assert disparity(fitted().belief_.bind({"p1": own.value})) == pytest.approx(0, abs=2 / 400)
-    assert found.table.loc["p1", "tipping"] == own.value
+    assert disparity(fitted().belief_.bind({"p1": tip.value})) == pytest.approx(0, abs=2 / 400)
+    assert found.table.loc["p1", "tipping"] == tip.value
     assert found.table.loc["p2", "closes"] == "never"
 
 
@@ -87,7 +87,7 @@ def test_a_box_of_ones_own_and_several_beliefs():
     stated = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
     model = fitted(belief=stated)
     box = model.bounds(frame, recorded, box={"p1": (0.4, 0.6)})
-    assert [own.parameters[0].value for own in (box.at_low, box.at_high)] == [0.4, 0.6]
+    assert [belief.parameters[0].value for belief in (box.at_low, box.at_high)] == [0.4, 0.6]
     assert "stated are 50%." in str(box)
     several = model.bounds(frame, recorded, beliefs=[stated.bind({"p1": v}) for v in (0.6, 0.4, 0.5)])
     assert (several.low, several.high) == pytest.approx((box.low, box.high))
@@ -101,15 +101,15 @@ def test_audited_rows_that_were_distorted_are_possible_everywhere():
     known = np.where(np.arange(len(frame)) < 100, fair, np.nan)
     model = p4f.DebiasedClassifier(fitted().belief_, "linear", random_state=0).fit(frame, recorded, fair=known)
     found = model.bounds(frame, recorded, fair=known)
-    assert min(own.low for own in found.tipping) == pytest.approx(0.001)
+    assert min(tip.low for tip in found.tipping) == pytest.approx(0.001)
 
 
 def test_beliefs_by_which_the_record_says_nothing_are_left_out_of_a_box():
     frame, _, recorded = data()
     model = fitted(belief=p4f.LabelBias("area", {1: 0.4}, {1: 0.1}, affected=[1]))
     found = model.bounds(frame, recorded, box={"p1": (0.0, 1.0), "p3": (0.0, 0.6)})
-    for own in (found.at_low, found.at_high):
-        assert sum(parameter.value for parameter in own.parameters) <= 1 - LEAST_SIGNAL + 1e-6
+    for belief in (found.at_low, found.at_high):
+        assert sum(parameter.value for parameter in belief.parameters) <= 1 - LEAST_SIGNAL + 1e-6
     assert "audit more rows" in found.assumed
     with pytest.raises(p4f.errors.P4FError, match="smaller box"):
         model.bounds(frame, recorded, box={"p1": (0.9, 1.0), "p3": (0.5, 0.6)})
@@ -122,11 +122,11 @@ def test_extremes_inside_the_box_are_found():
     box = BeliefBox(belief, {"p1": (0.1, 0.7), "p2": (0.0, 0.4)}, rows)
 
     def bowl(beliefs):
-        values = [[own.value for own in one.parameters][:2] for one in beliefs]
+        values = [[parameter.value for parameter in one.parameters][:2] for one in beliefs]
         return [(p1 - 0.32) ** 2 - (p2 - 0.17) ** 2 for p1, p2 in values]
 
     ends = extremes(box, bowl, 500)
-    low, high = ([own.value for own in beliefs[0].parameters][:2] for beliefs in ends)
+    low, high = ([parameter.value for parameter in beliefs[0].parameters][:2] for beliefs in ends)
     assert low == pytest.approx([0.32, 0.4], abs=0.05)
     assert high == pytest.approx([0.7, 0.17], abs=0.05)
 

@@ -39,7 +39,7 @@ def fitted(data, estimated):
     return p4f.DebiasedClassifier(estimated, **SETTINGS).fit(frame, recorded, sensitive_features=area)
 
 
-def found_for(fitted, data, **options):
+def result_for(fitted, data, **options):
     frame, area, fair, recorded = data
     audit = (frame[:300], fair[:300])
     return sensitivity(fitted, frame, recorded, sensitive_features=area, audit=audit, progress=False, **options)
@@ -47,12 +47,12 @@ def found_for(fitted, data, **options):
 
 def test_base_is_the_classifier_itself(data, fitted):
     frame, area, fair, _ = data
-    found = found_for(fitted, data)
+    result = result_for(fitted, data)
     decided = fitted.predict(frame)
     gap = decided[area == 1].mean() - decided[area == 0].mean()
-    assert found.base.loc["disparity", "estimate"] == pytest.approx(gap, abs=1e-5)
-    assert found.base.loc["accuracy", "estimate"] == np.mean(fitted.predict(frame[:300]) == fair[:300])
-    assert found.base.loc["changed", "estimate"] == 0
+    assert result.base.loc["disparity", "estimate"] == pytest.approx(gap, abs=1e-5)
+    assert result.base.loc["accuracy", "estimate"] == np.mean(fitted.predict(frame[:300]) == fair[:300])
+    assert result.base.loc["changed", "estimate"] == 0
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
@@ -76,19 +76,19 @@ def test_audited_rows_count_by_their_weights(data, fitted):
     table = frame.assign(area=area, fair=fair)[:300]
     inclusion = np.where(table["area"] == 1, 0.9, 0.1)
     audit = p4f.Audit.of(table, fair="fair", inclusion=inclusion)
-    found = sensitivity(
+    result = sensitivity(
         fitted, frame, recorded, sensitive_features=area, audit=audit, values=5, draws=0, progress=False
     )
     right = fitted.predict(frame[:300]) == fair[:300]
-    assert found.base.loc["accuracy", "estimate"] == pytest.approx(np.average(right, weights=1 / inclusion))
-    assert abs(found.base.loc["accuracy", "estimate"] - right.mean()) > 1e-3
+    assert result.base.loc["accuracy", "estimate"] == pytest.approx(np.average(right, weights=1 / inclusion))
+    assert abs(result.base.loc["accuracy", "estimate"] - right.mean()) > 1e-3
 
 
 def test_values_span_the_interval_and_beyond(data, fitted, estimated):
-    found = found_for(fitted, data, values=7, beyond=0.1)
+    result = result_for(fitted, data, values=7, beyond=0.1)
     rate = estimated.parameters[0]
-    values = found.frame.loc[found.frame["metric"] == "changed"].sort_values("value")
-    assert len(values) == found.fits == 7
+    values = result.frame.loc[result.frame["metric"] == "changed"].sort_values("value")
+    assert len(values) == result.fits == 7
     assert values["value"].min() == pytest.approx(rate.low - 0.1)
     assert values["value"].max() == pytest.approx(rate.high + 0.1)
     assert values["inside"].tolist() == [False, False, True, True, True, False, False]
@@ -97,8 +97,8 @@ def test_values_span_the_interval_and_beyond(data, fitted, estimated):
 
 def test_each_value_is_the_fit_with_that_value(data, fitted, estimated):
     frame, area, _, recorded = data
-    found = found_for(fitted, data, values=5)
-    row = found.frame[found.frame["metric"] == "disparity"].iloc[0]
+    result = result_for(fitted, data, values=5)
+    row = result.frame[result.frame["metric"] == "disparity"].iloc[0]
     alone = p4f.DebiasedClassifier(estimated.bind({"p1": row["value"]}), **SETTINGS)
     decided = alone.fit(frame, recorded, sensitive_features=area).predict(frame)
     assert row["estimate"] == pytest.approx(decided[area == 1].mean() - decided[area == 0].mean(), abs=1e-4)
@@ -106,23 +106,25 @@ def test_each_value_is_the_fit_with_that_value(data, fitted, estimated):
 
 def test_decisions_rise_with_the_assumed_bias(data, fitted):
     # The harder the group is believed to be treated, the more of its refusals must have been wrong.
-    spans = found_for(fitted, data, values=5, beyond=0.3).table.set_index("metric")
+    spans = result_for(fitted, data, values=5, beyond=0.3).table.set_index("metric")
     assert spans.loc["changed", "highest"] > 0
     assert spans.loc["changed", "low"] == 0
 
 
 def test_bands_are_as_wide_as_those_of_the_classifier(data, fitted):
     frame, area, _, recorded = data
-    found = found_for(fitted, data, values=5, draws=20)
+    result = result_for(fitted, data, values=5, draws=20)
     intervals = fitted.uncertainty(
         frame, recorded, sensitive_features=area, draws=20, random_state=fitted.seed_, progress=False
     )
-    (own,) = intervals["disparity"].to_dict("records")
-    disparity = found.frame[found.frame["metric"] == "disparity"]
-    assert (disparity["high"] - disparity["low"]).to_numpy() == pytest.approx(own["high"] - own["low"], abs=1e-3)
-    accuracy = found.frame[found.frame["metric"] == "accuracy"]
+    (interval,) = intervals["disparity"].to_dict("records")
+    disparity = result.frame[result.frame["metric"] == "disparity"]
+    assert (disparity["high"] - disparity["low"]).to_numpy() == pytest.approx(
+        interval["high"] - interval["low"], abs=1e-3
+    )
+    accuracy = result.frame[result.frame["metric"] == "accuracy"]
     assert (accuracy["low"] < accuracy["estimate"]).all()
-    none = found_for(fitted, data, values=5, draws=0)
+    none = result_for(fitted, data, values=5, draws=0)
     assert (none.frame["low"] == none.frame["high"]).all()
 
 
@@ -130,14 +132,14 @@ def test_values_stay_where_labels_say_something(data):
     frame, area, _, recorded = data
     belief = p4f.LabelBias("area", negative={1: 0.5, 0: 0.0}, positive={1: 0.4, 0: 0.0})
     model = p4f.DebiasedClassifier(belief, **SETTINGS).fit(frame, recorded, sensitive_features=area)
-    found = sensitivity(
+    result = sensitivity(
         model, frame, recorded, sensitive_features=area, beyond=0.5, values=5, parameters=["p1"], progress=False
     )
-    assert found.frame["value"].max() == pytest.approx(0.55)
+    assert result.frame["value"].max() == pytest.approx(0.55)
     wide = belief.bind({"p1": replace(belief.parameters[0], low=0.0, high=1.0, rows=9)})
     model.belief_ = wide
-    found = sensitivity(model, frame, recorded, sensitive_features=area, values=5, parameters="p1", progress=False)
-    assert "p1 was varied from 0.00 to 0.55 only" in found.notes[0]
+    result = sensitivity(model, frame, recorded, sensitive_features=area, values=5, parameters="p1", progress=False)
+    assert "p1 was varied from 0.00 to 0.55 only" in result.notes[0]
 
 
 def test_historical_bias_needs_no_fit(data):
@@ -145,10 +147,10 @@ def test_historical_bias_needs_no_fit(data):
     belief = p4f.HistoricalBias(["q0", "q1"], "area", negative={1: 0.2, 0: 0.0}, positive=False)
     known = frame.assign(area=area)
     model = p4f.DebiasedClassifier(belief, **SETTINGS).fit(known, recorded)
-    found = sensitivity(model, known, recorded, values=5, progress=False, parameters=["p1(q0)"])
-    assert found.fits == 0
-    assert any("only predictions" in note for note in found.notes)
-    disparity = found.frame[found.frame["metric"] == "disparity"].sort_values("value")["estimate"]
+    result = sensitivity(model, known, recorded, values=5, progress=False, parameters=["p1(q0)"])
+    assert result.fits == 0
+    assert any("only predictions" in note for note in result.notes)
+    disparity = result.frame[result.frame["metric"] == "disparity"].sort_values("value")["estimate"]
     assert disparity.is_monotonic_increasing
 
 
@@ -167,13 +169,13 @@ def test_measurement_chains_and_programs(data):
     for belief, metrics in zip(beliefs, expected, strict=True):
         model = p4f.DebiasedClassifier(belief, **settings(max_epochs=2)).fit(known, recorded)
         first = belief.parameters[0].name
-        found = sensitivity(model, known, recorded, values=5, progress=False, parameters=[first])
-        assert set(found.metrics) == {*metrics, "changed"}
-        assert found.fits == 5
+        result = sensitivity(model, known, recorded, values=5, progress=False, parameters=[first])
+        assert set(result.metrics) == {*metrics, "changed"}
+        assert result.fits == 5
 
 
 def test_plot_has_a_panel_for_each_parameter_and_metric(data, fitted):
-    figure = found_for(fitted, data, values=5).plot()
+    figure = result_for(fitted, data, values=5).plot()
     assert len(figure.axes) == 3
     figure.canvas.draw()
 
@@ -181,13 +183,13 @@ def test_plot_has_a_panel_for_each_parameter_and_metric(data, fitted):
 def test_errors(data, fitted):
     frame, area, _, recorded = data
     with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'p9'; it has p1"):
-        found_for(fitted, data, parameters=["p9"])
+        result_for(fitted, data, parameters=["p9"])
     with pytest.raises(p4f.errors.P4FError, match="more than 400"):
-        found_for(fitted, data, values=999)
+        result_for(fitted, data, values=999)
     with pytest.raises(p4f.errors.P4FError, match="audit is"):
         sensitivity(fitted, frame, recorded, sensitive_features=area, audit=frame)
     with pytest.raises(p4f.errors.P4FError, match="values must be 5 or more"):
-        found_for(fitted, data, values=1)
+        result_for(fitted, data, values=1)
     plain = p4f.DebiasedClassifier(**SETTINGS).fit(frame, recorded)
     with pytest.raises(p4f.errors.P4FError, match="no parameter to vary"):
         sensitivity(plain, frame, recorded)
@@ -208,8 +210,8 @@ def test_any_learner_is_asked_once_about_inputs_that_all_values_share(data, esti
     learner = Watched(hidden=(4,), max_epochs=1)
     model = p4f.DebiasedClassifier(estimated, learner, class_weight="balanced", random_state=0)
     model.fit(frame, recorded, sensitive_features=area)
-    found = sensitivity(model, frame, recorded, sensitive_features=area, values=5)
-    assert found.fits == len(Watched.asked) == 5
+    result = sensitivity(model, frame, recorded, sensitive_features=area, values=5)
+    assert result.fits == len(Watched.asked) == 5
     assert len({id(task.observation.table) for task in Watched.asked}) == 1
     assert all(task.weights is not None for task in Watched.asked)
 
@@ -220,7 +222,7 @@ def test_only_values_that_change_the_likelihood_are_fitted(data):
     model = p4f.DebiasedClassifier(belief, Network(hidden=(4,), max_epochs=1), random_state=0)
     model.fit(frame, recorded, sensitive_features=area)
     others = area == 0
-    found = sensitivity(model, frame[others], recorded[others], sensitive_features=area[others], values=5)
+    result = sensitivity(model, frame[others], recorded[others], sensitive_features=area[others], values=5)
     # Nobody here is in group 1, so the record does not depend on p1.
-    assert found.fits == 1 + 4
-    assert found.table.set_index(["parameter", "metric"]).loc[("p1", "changed"), "highest"] == 0
+    assert result.fits == 1 + 4
+    assert result.table.set_index(["parameter", "metric"]).loc[("p1", "changed"), "highest"] == 0

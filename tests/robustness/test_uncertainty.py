@@ -121,7 +121,7 @@ def test_features_that_are_distorted_and_several_classes():
     assert len(model.uncertainty(frame, recorded, draws=10)["disparity"]) == 1
     three = np.array(["no", "maybe", "yes"])[recorded + (frame["income"] > 1)]
     kinds = p4f.ClassBias("area", ["no", "maybe", "yes"], {1: {("yes", "no"): 0.1}})
-    kinds = kinds.bind({own.name: 0.05 for own in kinds.parameters if own.value is None})
+    kinds = kinds.bind({parameter.name: 0.05 for parameter in kinds.parameters if parameter.value is None})
     model = p4f.DebiasedClassifier(kinds, "linear", random_state=0).fit(frame, three)
     intervals = model.uncertainty(frame, three, draws=10, fair=three)
     rates, means = ["selection rate"] * 2, ["mean fair probability"] * 2

@@ -35,12 +35,12 @@ def moves(data, model):
 
 def test_at_its_own_values_it_is_the_model(data, model, moves):
     frame, area, fair, _ = data
-    own, chance = moves.at(), model.predict_proba(frame)[:, 1]
-    assert own.chance == pytest.approx(chance, abs=1e-5)
+    answer, chance = moves.at(), model.predict_proba(frame)[:, 1]
+    assert answer.chance == pytest.approx(chance, abs=1e-5)
     decided = chance >= 0.5
-    assert own.disparity == pytest.approx(decided[area == 1].mean() - decided[area == 0].mean(), abs=1e-5)
-    assert own.accuracy == pytest.approx(np.mean((chance >= 0.5)[:200] == fair[:200]))
-    assert (own.changed, own.outside) == (0, False)
+    assert answer.disparity == pytest.approx(decided[area == 1].mean() - decided[area == 0].mean(), abs=1e-5)
+    assert answer.accuracy == pytest.approx(np.mean((chance >= 0.5)[:200] == fair[:200]))
+    assert (answer.changed, answer.outside) == (0, False)
 
 
 def test_it_is_as_near_to_a_fit_as_it_says(data, model, moves):

@@ -46,8 +46,8 @@ def test_rates_are_equal_by_weight():
     method, learner = ExponentiatedGradient(DATA.sensitive), Linear(penalty=1.0)
     weighted = method.fit(Training(replace(DATA.rows, weights=weights), 3), learner, progress=False)
 
-    def by_weight(own) -> float:
-        chance = own.proba(DATA.rows)[:, 1]
+    def by_weight(classifier) -> float:
+        chance = classifier.proba(DATA.rows)[:, 1]
         rates = [np.average(chance[DATA.groups == g], weights=weights[DATA.groups == g]) for g in (1, 0)]
         return float(rates[0] - rates[1])
 
@@ -69,10 +69,10 @@ def test_what_is_given_up_leaves_no_thread():
     steps = ExponentiatedGradient(DATA.sensitive).steps(Training(DATA.rows, 3))
     before = set(threading.enumerate())
     next(steps)
-    (own,) = set(threading.enumerate()) - before
+    (thread,) = set(threading.enumerate()) - before
     steps.close()
-    own.join(timeout=60)
-    assert not own.is_alive()
+    thread.join(timeout=60)
+    assert not thread.is_alive()
 
 
 def test_what_fails_inside_is_told_outside(monkeypatch):

@@ -115,5 +115,5 @@ def test_thresholds_of_many_rows_are_chosen_on_some_of_them_and_are_the_same():
         estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
     ).fit(scores[:, None], recorded, sensitive_features=groups)
     best = expected_outcome(whole, scores, groups)[:, 1]
-    accuracy = [np.mean(own * recorded + (1 - own) * (1 - recorded)) for own in (decided, best)]
+    accuracy = [np.mean(decision * recorded + (1 - decision) * (1 - recorded)) for decision in (decided, best)]
     assert abs(accuracy[0] - accuracy[1]) < 0.003
