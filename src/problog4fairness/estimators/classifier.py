@@ -148,7 +148,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X
             Recorded features: an array or a data frame, with numbers and categories; a Dask data frame, whose rows
-            may be spread over a cluster, for ``learner="boosted"`` and ``"network"``.
+            may be spread over a cluster, for ``learner="boosted"``.
         y
             Recorded labels. Under :class:`~problog4fairness.SelectiveLabels` they may be missing; under
             :class:`~problog4fairness.Annotators` there is a column for each annotator.
