@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from nicegui import ui
+from nicegui import events, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from problog4fairness.app.studio.process import Work
@@ -94,8 +95,21 @@ def download(name: str, words: str) -> None:
     link.props["href"], link.props["download"], link.props["data-file"] = f"/file/{name}", name, name
 
 
-def uploader(words: str, took: Callable[..., Any], kinds: str, width: str, **options: Any) -> None:
-    """A place to drop a file of some kinds on; its button is named, whose sign is a word to who does not see it."""
+def uploader(words: str, take: Callable[[Path, str], Any], kinds: str, width: str = "30rem", **options: Any) -> None:
+    """A place to drop a file of some kinds on; ``take`` gets the file, which is there until then, and its name.
+
+    Its button is named, whose sign is a word to who does not see it.
+    """
+
+    async def took(event: events.UploadEventArguments) -> None:
+        with TemporaryDirectory() as folder:
+            suffix = Path(event.file.name).suffix
+            file = Path(folder) / f"upload{suffix if suffix in kinds.split(',') else ''}"
+            await event.file.save(file)
+            outcome = take(file, event.file.name)
+            if inspect.isawaitable(outcome):
+                await outcome
+
     field = ui.upload(label=words, on_upload=guarded(took), auto_upload=True, **options)
     field.props(f'accept="{kinds}" flat bordered').style(f"width: min({width}, 100%)")
     find = f"getHtmlElement({field.id})?.querySelector('.q-uploader__header .q-btn')"

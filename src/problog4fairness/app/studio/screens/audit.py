@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import move
 
-from nicegui import events, ui
+from nicegui import ui
 
 from problog4fairness.app.studio import parts
 from problog4fairness.app.studio.auditing import (
@@ -84,7 +84,7 @@ class _Plan:
         self.shown = ui.element("div").classes("stack").props("data-part=plan aria-live=polite")
         with ui.element("div").classes("keys"):
             self.take = parts.button("Draw these rows", self._draw, "unelevated")
-        parts.uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
+        parts.uploader("Or take the file that p4f plan --draw wrote", self._take_drawn, ".csv")
         ui.timer(0, parts.guarded(lambda: self._change(slider.value)), once=True)
         self._command()
 
@@ -103,11 +103,8 @@ class _Plan:
         def rows() -> None:
             ui.download.content(csv_text(sheet(self.project)), SHEET)
 
-        async def took(event: events.UploadEventArguments) -> None:
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / SHEET
-                await event.file.save(file)
-                self.project.keep_belief(await asyncio.to_thread(from_sheet, self.project, file))
+        async def take(file: Path, _: str) -> None:
+            self.project.keep_belief(await asyncio.to_thread(from_sheet, self.project, file))
             self.go("belief")
 
         fair = " and ".join(map(fair_column, features))
@@ -117,7 +114,7 @@ class _Plan:
             "out, and give the file back. Four times as many rows halve the intervals."
         )
         parts.button("Download rows to fill in", rows)
-        parts.uploader("Take the sheet that was filled in", took, ".csv", "30rem")
+        parts.uploader("Take the sheet that was filled in", take, ".csv")
         fill = ", ".join(f"{name!r}: {fair_column(name)!r}" for name in features)
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
         group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
@@ -169,13 +166,10 @@ class _Plan:
         draw(self.project, await asyncio.to_thread(plan, self.project))
         self.go("audit")
 
-    async def _took(self, event: events.UploadEventArguments) -> None:
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / AUDIT
-            await event.file.save(file)
-            if ROW not in read_table(file, verbatim=True):
-                raise P4FError(f"{event.file.name} has no column {ROW!r}: p4f plan --draw writes it")
-            file.replace(self.project.path(AUDIT))
+    def _take_drawn(self, file: Path, name: str) -> None:
+        if ROW not in read_table(file, verbatim=True):
+            raise P4FError(f"{name} has no column {ROW!r}: p4f plan --draw writes it")
+        move(file, self.project.path(AUDIT))
         self.go("audit")
 
 
@@ -216,12 +210,8 @@ def _review(audit: Audit, results: Results) -> None:
 
 
 def _files(audit: Audit) -> None:
-    async def took(event: events.UploadEventArguments) -> None:
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / AUDIT
-            await event.file.save(file)
-            new = audit.take(file, Path(event.file.name).stem)
-        ui.notify(f"{new} answers were added")
+    def take(file: Path, name: str) -> None:
+        ui.notify(f"{audit.take(file, Path(name).stem)} answers were added")
 
     def answers() -> None:
         ui.download.content(csv_text(audit.answers()), "answers.csv")
@@ -235,7 +225,7 @@ def _files(audit: Audit) -> None:
     with ui.element("div").classes("keys"):
         parts.button(f"Download {AUDIT}", agreed)
         parts.button("Download every answer", answers)
-    parts.uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")
+    parts.uploader("Take answers from a CSV; its name is the reviewer's", take, ".csv")
 
 
 class Results:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from shutil import move
 from typing import Any
 
 import pandas as pd
@@ -72,13 +73,13 @@ def show(studio: Studio, go: Go) -> None:
 
 
 def _empty(studio: Studio, go: Go) -> None:
-    async def took(event: events.UploadEventArguments) -> None:
-        suffix = Path(event.file.name).suffix.lower()
+    def upload(file: Path, name: str) -> None:
+        suffix = Path(name).suffix.lower()
         if suffix not in (".csv", ".tsv", ".txt", ".parquet"):
             raise TableError("a table is a file whose name ends with .csv or .parquet")
-        name = f"table{suffix}"
-        await event.file.save(studio.project.path(name))
-        studio.project.begin(studio.project.path(name))
+        table = studio.project.path(f"table{suffix}")
+        move(file, table)
+        studio.project.begin(table)
         go("data")
 
     def demo() -> None:
@@ -106,7 +107,7 @@ def _empty(studio: Studio, go: Go) -> None:
                 parts.button(name, partial(take, name))
     parts.uploader(
         "Drop a CSV or Parquet file here, or choose one with +",
-        took,
+        upload,
         ".csv,.tsv,.txt,.parquet",
         "34rem",
         on_rejected=lambda: ui.notify(f"files have at most {LARGEST_UPLOAD >> 20} MiB here; p4f studio FILE"),
