@@ -183,7 +183,7 @@ def test_a_long_table_is_made_wide():
     assert np.isnan(wide.loc[2, "v"])
     with pytest.raises(P4FError, match="u voted twice on 2; keep one of these votes"):
         Annotators.wide(pd.concat([table, table[2:]]), row="task", annotator="who", label="vote")
-    with pytest.raises(P4FError, match=r"no column 'whom' in the table of votes; did you mean 'who'\?"):
+    with pytest.raises(P4FError, match=r"no column 'whom' for the table of votes; did you mean 'who'\?"):
         Annotators.wide(table, row="task", annotator="whom", label="vote")
 
 

@@ -20,7 +20,6 @@ from .strata import (
     feature_strata,
     index_of,
     label_strata,
-    recorded_column,
     table_frame,
 )
 
@@ -76,7 +75,6 @@ __all__ = [
     "planned_error",
     "posterior_draws",
     "read_labels",
-    "recorded_column",
     "rounds",
     "strata_table",
     "table_frame",

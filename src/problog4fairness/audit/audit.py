@@ -23,8 +23,8 @@ import pandas as pd
 
 from problog4fairness.audit.reading import warn_audit
 from problog4fairness.audit.sheet import ROW, Sample, Sampling, is_filled, sample_of
-from problog4fairness.data import Codes, Floats, expand_counts, is_frame, positions, to_frame
-from problog4fairness.errors import P4FError, among
+from problog4fairness.data import Codes, Floats, column_of, expand_counts, is_frame, positions, to_frame
+from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Estimate, check_confidence, interval
 
 # Rows of a table of unknown size: no correction for a finite table.
@@ -353,9 +353,7 @@ def filled_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
     """The rows, by number, in which all of these columns are filled in."""
     filled = np.ones(len(frame), dtype=bool)
     for name in columns:
-        if name not in frame.columns:
-            raise P4FError(f"no column {name!r} in the audit; {among(name, frame.columns)}")
-        filled &= is_filled(frame[name])
+        filled &= is_filled(column_of(frame, name, "the audited values"))
     if not filled.any():
         raise P4FError("no audited row is filled in" if len(frame) else "the audit has no rows")
     return np.flatnonzero(filled)
@@ -366,9 +364,7 @@ def _values(frame: pd.DataFrame, column: Any, role: str, rows: Codes) -> Any:
     if column is None:
         return None
     if isinstance(column, str):
-        if column not in frame.columns:
-            raise P4FError(f"no column {column!r} in the audit for {role}; {among(column, frame.columns)}")
-        column = frame[column]
+        column = column_of(frame, column, f"the {role} of audited rows")
     values = np.asarray(column, dtype=object)
     if len(values) != len(frame):
         raise P4FError(f"{role} has {len(values)} values for {len(frame)} audited rows")

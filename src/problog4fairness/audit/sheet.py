@@ -13,8 +13,8 @@ import pandas as pd
 
 from problog4fairness.audit.reading import warn_audit
 from problog4fairness.audit.strata import SamplingFrame
-from problog4fairness.data import Codes, Floats, TableError, is_frame, parse_json, to_frame
-from problog4fairness.errors import P4FError, among
+from problog4fairness.data import Codes, Floats, TableError, column_of, is_frame, parse_json, to_frame
+from problog4fairness.errors import P4FError
 
 # The index of the row in its table, the round in which it was drawn, its stratum as a key that tells a reviewer
 # nothing, the probability that it was drawn, and the design.
@@ -288,12 +288,9 @@ def _of_sheet(frame: pd.DataFrame, design: SheetDesign) -> Sample:
 
 def _of_strata(frame: pd.DataFrame, columns: list[str], population: Mapping[Any, float] | None, table: Any) -> Sample:
     """Strata that somebody states, by columns."""
-    for name in columns:
-        if name not in frame.columns:
-            raise P4FError(f"no column {name!r} in the audit; {among(name, frame.columns)}")
 
     def kinds(rows: pd.DataFrame) -> list[Any]:
-        values = [rows[name].tolist() for name in columns]
+        values = [column_of(rows, name, "the strata of the audit").tolist() for name in columns]
         return values[0] if len(columns) == 1 else list(zip(*values, strict=True))
 
     if population is not None:

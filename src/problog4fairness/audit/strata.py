@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data import Codes, Rows, find_classes, is_frame, label_codes, plain, to_frame
-from problog4fairness.errors import P4FError, among
+from problog4fairness.data import Codes, Rows, column_of, find_classes, is_frame, label_codes, plain, to_frame
+from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
@@ -128,7 +128,7 @@ def label_strata(
     if recorded is None:
         raise P4FError("name the column of the recorded label: recorded=...")
     frame = table_frame(table)
-    values = recorded_column(frame, recorded).map(plain, na_action="ignore")
+    values = column_of(frame, recorded, "the recorded values").map(plain, na_action="ignore")
     occurring = values.dropna().unique().tolist()
     if not occurring:
         raise P4FError(f"the recorded label {recorded!r} holds no value")
@@ -148,7 +148,7 @@ def feature_strata(belief: Belief, table: Any, strata: Strata, values: Mapping[s
     frame = table_frame(table)
     _refuse_many(strata)
     groups, _ = audit_groups(belief, frame)
-    codes = [_codes(recorded_column(frame, name), options, name) for name, options in values.items()]
+    codes = [_codes(column_of(frame, name, "the recorded values"), options, name) for name, options in values.items()]
     return SamplingFrame(frame, strata, strata.codes(groups, *codes))
 
 
@@ -197,13 +197,6 @@ def table_frame(table: Any) -> pd.DataFrame:
     if not is_frame(table):
         raise P4FError(f"an audit is planned for a data frame, not for {type(table).__name__}")
     return to_frame(table)
-
-
-def recorded_column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
-    """A column of the table to sample from."""
-    if name not in frame.columns:
-        raise P4FError(f"no column {name!r} for the recorded values; {among(name, frame.columns)}")
-    return frame[name]
 
 
 def _codes(values: pd.Series[Any], options: Sequence[Any], name: str) -> Codes:

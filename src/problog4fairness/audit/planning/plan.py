@@ -11,8 +11,8 @@ import pandas as pd
 
 from problog4fairness.audit.sheet import Sheet, SheetDesign, draw_rows
 from problog4fairness.audit.strata import SamplingFrame
-from problog4fairness.data import Codes, Floats, warn
-from problog4fairness.errors import P4FError, among
+from problog4fairness.data import Codes, Floats, column_of, warn
+from problog4fairness.errors import P4FError
 from problog4fairness.statistics import required_samples, rows_to_draw
 
 
@@ -239,8 +239,7 @@ class AuditPlan:
         rng = np.random.default_rng([random_state, 0 if before is None else before.round])
         wanted = self.strata["to_draw"].to_numpy(dtype=np.int64)
         for name in hide:
-            if name not in self._table.frame.columns:
-                raise P4FError(f"no column {name!r} to hide; {among(name, self._table.frame.columns)}")
+            column_of(self._table.frame, name, "hide=...")
         return draw_rows(self._table, design, wanted, self.columns, before, rng, cells, hide)
 
     def lines(self) -> list[str]:

@@ -24,13 +24,12 @@ from problog4fairness.audit import (
     index_of,
     is_filled,
     parameter_table,
-    recorded_column,
     rounds,
     strata_table,
     table_frame,
 )
 from problog4fairness.beliefs.templates.features.measurement_model import LEAST_ROWS, MEANINGS, finite
-from problog4fairness.data import to_frame
+from problog4fairness.data import column_of, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter, required_samples
 
@@ -125,7 +124,7 @@ def _drawn(belief: NumericMeasurementBias, table: Any) -> SamplingFrame:
     """The rows of a table by group, whatever was recorded."""
     frame = table_frame(table)
     for name in belief.features:
-        recorded_column(frame, name)
+        column_of(frame, name, "the recorded values")
     groups, words = audit_groups(belief, frame)
     unknown = frame[list(belief.features)].isna().any(axis=1).to_numpy()
     return SamplingFrame(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups), index_of(table))

@@ -16,8 +16,8 @@ from problog4fairness.beliefs.likelihood.observation import View
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.beliefs.templates.records.annotator_errors import Votes
-from problog4fairness.data import Codes, Floats, Rows, column_values, find_classes, label_codes, to_frame
-from problog4fairness.errors import P4FError, among
+from problog4fairness.data import Codes, Floats, Rows, column_of, column_values, find_classes, label_codes, to_frame
+from problog4fairness.errors import P4FError
 from problog4fairness.program import AffineObserved, Observed, log_outcomes
 from problog4fairness.statistics import Cell, Parameter
 
@@ -111,10 +111,7 @@ def read_votes(
 def wide_votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
     """The columns of the annotators."""
     frame = to_frame(table)
-    absent = [name for name in columns if name not in frame.columns]
-    if absent:
-        raise P4FError(f"no column {absent[0]!r} for the votes; {among(absent[0], frame.columns)}")
-    return frame[list(columns)].reset_index(drop=True)
+    return pd.concat([column_of(frame, name, "the votes") for name in columns], axis=1).reset_index(drop=True)
 
 
 def _long(table: pd.DataFrame, names: Mapping[str, str], columns: Sequence[str]) -> tuple[pd.DataFrame, VoteList]:
@@ -139,8 +136,7 @@ def _long(table: pd.DataFrame, names: Mapping[str, str], columns: Sequence[str])
 def check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> None:
     """Raise the error that says why this is no table with a line for each vote."""
     for name in (row, annotator, label):
-        if name not in table.columns:
-            raise P4FError(f"no column {name!r} in the table of votes; {among(name, table.columns)}")
+        column_of(table, name, "the table of votes")
     voted = table[table[label].notna()]
     twice = voted[voted.duplicated([row, annotator])]
     if len(twice):
