@@ -176,25 +176,31 @@ def _maximise(
     The log-likelihood is penalised by ``LEAST`` times the sum of all parameters, which each of them names as its
     source; where one has a prior, the logarithm of that stands in for its penalty.
     """
+    # Without a prior, among explanations that are equally likely, the one with the least bias is the cheapest.
     priors = [parameter.prior for parameter in parameters]
+    unit = torch.tensor([LEAST if prior is None else 0.0 for prior in priors], dtype=torch.float64)
+    shapes = [(1.0, 1.0) if prior is None else (prior.a, prior.b) for prior in priors]
+    a, b = torch.tensor(shapes, dtype=torch.float64).reshape(-1, 2).unbind(1)
+    # What priors add to the information: that of the rows that they are worth.
+    known_before = torch.diag(torch.tensor([0.0 if p is None else p.information for p in priors], dtype=torch.float64))
 
     def slope(point: Floats) -> tuple[float, Floats]:
         values = torch.tensor(point, dtype=torch.float64, requires_grad=True)
-        total = torch.xlogy(counts, model.table(values).clamp(min=1e-300)).sum()
-        (gradient,) = torch.autograd.grad(total, values)
-        cost, steps = _penalty(point, priors)
-        return cost - float(total.detach()), steps - gradient.numpy()
+        cost = unit * values - (a - 1) * values.log() - (b - 1) * torch.log1p(-values)
+        loss = cost.sum() - torch.xlogy(counts, model.table(values).clamp(min=1e-300)).sum()
+        (gradient,) = torch.autograd.grad(loss, values)
+        return float(loss.detach()), gradient.numpy()
 
     first = np.clip([0.1 if start is None else start for start in starts], 0.01, 0.99)
     bounds = [(MARGIN, 1 - MARGIN)] * len(parameters)
     best = minimize(slope, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-8}).x
     values = torch.tensor(best)
     rows_of = model.rows(values, counts)
-    deviations = model.deviations(model.information(values, counts) + _prior_information(priors)).tolist()
+    deviations = model.deviations(model.information(values, counts) + known_before).tolist()
     # At 0 and 1 the information has no limit: posterior draws start half a row inside.
     total = torch.tensor(rows_of, dtype=torch.float64)
     inside = (values * total + 0.5) / (total + 1)
-    information = (model.information(inside, counts) + _prior_information(priors)).tolist()
+    information = (model.information(inside, counts) + known_before).tolist()
     names = [parameter.name for parameter in parameters]
     estimated = []
     for parameter, value, rows, deviation, row in zip(
@@ -215,24 +221,3 @@ def _maximise(
     if apart:
         warn_audit(f"no audit can tell {', '.join(apart)} apart; only their combined effect on the label is known")
     return tuple(estimated)
-
-
-def _penalty(point: Floats, priors: Sequence[Beta | None]) -> tuple[float, Floats]:
-    """What the probabilities cost, and how that changes with each of them.
-
-    Without a prior, among explanations that are equally likely, the one with the least bias is the cheapest.
-    """
-    cost, steps = 0.0, np.full(len(point), LEAST)
-    for number, (value, prior) in enumerate(zip(point.tolist(), priors, strict=True)):
-        if prior is None:
-            cost += LEAST * value
-        else:
-            cost -= (prior.a - 1) * math.log(value) + (prior.b - 1) * math.log1p(-value)
-            steps[number] = (prior.b - 1) / (1 - value) - (prior.a - 1) / value
-    return cost, steps
-
-
-def _prior_information(priors: Sequence[Beta | None]) -> Tensor:
-    """What priors add to the information: that of the rows that they are worth."""
-    known = [0.0 if prior is None else prior.information for prior in priors]
-    return torch.diag(torch.tensor(known, dtype=torch.float64))
