@@ -36,7 +36,7 @@ class Overlooked(Belief):
         return (
             "% Fair 1s of one group are overlooked.\n"
             "nn(h,X) :: y(X).\nnn(a,X) :: a(X).\n"
-            f"{overlooked.weight} :: missed(X) :- a(X).{overlooked.remark}\n"
+            f"{overlooked.fact('missed(X)', 'a(X)')}\n"
             "seen(X) :- y(X), \\+missed(X).\n?- seen(x).\n"
         )
 
