@@ -18,7 +18,7 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
 from problog4fairness.beliefs.description import BeliefKind, LabelRecord, Question
-from problog4fairness.beliefs.fields import GROUPS, Field, plain_label
+from problog4fairness.beliefs.fields import GROUPS, Field
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
@@ -141,14 +141,15 @@ class Annotators(Belief):
             annotators = {str(name): (name,) for name in annotators}
         self.annotators = {str(kind): tuple(columns) for kind, columns in annotators.items()}
         levels = None if sensitive is None else groups
-        super().__init__(self.annotators, sensitive, groups=levels, symmetric=symmetric, hard_rows=hard_rows)
+        super().__init__(
+            self.annotators, sensitive, groups=levels, symmetric=symmetric, hard_rows=hard_rows, favourable=favourable
+        )
         if len(self.columns.recorded) < 2:
             raise P4FError("one annotator is a LabelBias; name the columns of two or more")
         if len(set(self.columns.recorded)) < len(self.columns.recorded):
             raise P4FError(_TWICE)
         for name in set(self.columns.recorded) & set(self.columns.sensitive):
             raise P4FError(f"column {name!r} cannot be both a vote and the sensitive variable")
-        self.favourable = plain_label(favourable)
         self.symmetric, self.hard_rows = symmetric, hard_rows
         for name, errors in (("negative", negative), ("positive", positive)):
             for kind in set(errors) - set(self.annotators) if isinstance(errors, Mapping) else ():

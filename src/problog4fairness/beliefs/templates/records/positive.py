@@ -95,8 +95,8 @@ class PositiveUnlabelled(Selection):
         groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
     ) -> None:
-        super().__init__(sensitive, by=by or None, groups=groups)
-        self._set_strata(by or {}, favourable)
+        super().__init__(sensitive, by=by or None, groups=groups, favourable=favourable)
+        self._set_strata(by or {})
         self.parameters = tuple(self._parameters(propensity, 1, "propensity"))
         self._check_values()
 

@@ -23,7 +23,6 @@ from problog4fairness.audit import (
     warn_audit,
 )
 from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import Cells
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive
@@ -48,8 +47,8 @@ class Selection(LabelStage):
     are all strata.
     """
 
-    def _set_strata(self, by: Mapping[str, Sequence[Level]], favourable: Any) -> None:
-        """Take the columns that selection also depends on, and the favourable label."""
+    def _set_strata(self, by: Mapping[str, Sequence[Level]]) -> None:
+        """Take the columns that selection also depends on."""
         for name in set(by) & set(self.variable.columns):
             raise P4FError(f"column {name!r} is the sensitive variable already")
         names = predicates(by, "b", {"a", "x"})
@@ -60,7 +59,6 @@ class Selection(LabelStage):
                 f"there are {self.cells.count:,} strata, more than {MOST_STRATA:,}; name fewer columns, or join values"
             )
         self.affected = tuple(range(self.cells.count))
-        self.favourable = plain_label(favourable)
 
     @property
     def cells(self) -> Cells:

@@ -114,8 +114,8 @@ class SelectiveLabels(Selection):
         groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
     ) -> None:
-        super().__init__(sensitive, decided_by=decided_by or None, kept=kept, groups=groups)
-        self._set_strata(decided_by or {}, favourable)
+        super().__init__(sensitive, decided_by=decided_by or None, kept=kept, groups=groups, favourable=favourable)
+        self._set_strata(decided_by or {})
         self._take(kept)
         self.parameters = (*self._parameters(good, 1, "good"), *self._parameters(bad, 0, "bad"))
         self._check_values()
