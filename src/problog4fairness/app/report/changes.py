@@ -24,9 +24,9 @@ from problog4fairness.app.report.markup import (
 )
 from problog4fairness.app.report.names import Names
 from problog4fairness.audit import Audit
-from problog4fairness.data import Codes, Grouping, Rows
+from problog4fairness.data import Codes, Floats, Grouping, Rows
 from problog4fairness.metrics import difference_interval
-from problog4fairness.statistics import Estimate, count, interval, percent, percent_range, points
+from problog4fairness.statistics import Estimate, count, percent, percent_range, points, proportion
 
 if TYPE_CHECKING:
     from problog4fairness.app.report.facts import Audited, Division, Facts
@@ -126,14 +126,11 @@ def _by_group(
     return frame
 
 
-def _share(values: Bools, weights: np.ndarray[Any, np.dtype[np.float64]]) -> Estimate:
+def _share(values: Bools, weights: Floats) -> Estimate:
+    """The share of weighted rows; those that count differently tell as much as so many that count alike (Kish)."""
     total = float(weights.sum())
-    if total == 0:
-        return Estimate(float("nan"), 0.0, 1.0, 0)
-    value = min(1.0, float(values @ weights) / total)
-    # Rows that count differently tell as much as so many that count alike (Kish).
-    alike = total**2 / float((weights**2).sum())
-    return Estimate(value, *interval(value, min(total, alike) if (weights > 1).any() else total), round(total))
+    rows = min(total, total**2 / float((weights**2).sum())) if (weights > 1).any() else total
+    return proportion(float(values @ weights) * rows / total if total else 0.0, rows)
 
 
 def draw_changes(changes: pd.DataFrame, audited: pd.DataFrame | None, good: str, names: Names) -> Figure:

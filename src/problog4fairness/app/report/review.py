@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from sklearn.neighbors import NearestNeighbors
 
-from problog4fairness.app.report.changes import sensitive_first
+from problog4fairness.app.report.changes import Bools, sensitive_first
 from problog4fairness.app.report.markup import Markup, join, plain, table, tag
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import restore
@@ -36,8 +36,6 @@ MOST_EXPLAINED = 10_000
 NEIGHBOURS = 25
 # Neighbours are looked for among so many rows at most.
 MOST_NEIGHBOURS = 20_000
-
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
