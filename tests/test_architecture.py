@@ -12,7 +12,7 @@ import problog4fairness as p4f
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "problog4fairness"
 
-MODULES, LINES, NAMES, MEMBERS = 16, 400, 24, 27
+MODULES, LINES, NAMES, MEMBERS = 16, 400, 24, 28
 PAST_DOORS = 13  # imports in tests of one room that reach inside another; this number may only shrink
 
 

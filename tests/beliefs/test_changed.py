@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -45,8 +46,9 @@ class AfterProgram(ProgramBelief):
             rows.frame["after"] = (rows.frame["day"] >= REFORM).astype(int)
         return super()._leaf_value(leaf, rows)
 
-    def _require_columns(self, rows):
-        pass
+    @property
+    def columns(self):
+        return replace(super().columns, optional=("after",))
 
 
 class TestChangedBias(InPeriods):

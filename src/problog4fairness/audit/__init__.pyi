@@ -13,6 +13,7 @@ from .planning.planning import PILOT, fair_columns, parameter_table, plan_audit,
 from .reading import AuditWarning, by_feature, read_labels, warn_audit
 from .sheet import DESIGN, NOT_STATED, OWN, PROBABILITY, ROW, STRATUM, Sheet, is_filled, planned_error
 from .strata import (
+    AuditRules,
     NoStrataError,
     SamplingFrame,
     Strata,
@@ -36,6 +37,7 @@ __all__ = [
     "STRATUM",
     "Audit",
     "AuditPlan",
+    "AuditRules",
     "AuditTable",
     "AuditWarning",
     "Design",

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data import Codes, Rows, column_of, find_classes, is_frame, label_codes, plain, to_frame
+from problog4fairness.data import (
+    Codes,
+    Rows,
+    Sensitive,
+    column_of,
+    days_of,
+    find_classes,
+    is_frame,
+    label_codes,
+    plain,
+    to_frame,
+)
 from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Cell, Parameter
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
@@ -118,6 +130,87 @@ class SamplingFrame:
         return hashlib.sha256(text + place[self.codes].astype("<i8").tobytes()).hexdigest()[:12]
 
 
+@dataclass(frozen=True)
+class AuditRules:
+    """What an audit must know of a belief besides its columns, its record and its parameters.
+
+    Attributes
+    ----------
+    variables
+        Those by which rows are divided when an audit is sampled: all that are known before it.
+    counted
+        Whether every parameter is counted in a cell of its own.
+    parts
+        Into how many parts audited rows are divided by what is found in them: periods around an unknown day.
+    cells
+        For each fair label and what may be recorded of it the cells that have a parameter each; None where any label
+        may be recorded as any other, in all groups.
+    affected
+        With ``cells``, the groups of the first variable on which the bias acts, by position.
+    features, values
+        Where rows are sampled by recorded features, their strata, and the values of each feature.
+    undivided
+        Why rows cannot be divided into strata; empty where they can.
+    """
+
+    variables: tuple[Sensitive, ...] = ()
+    counted: bool = False
+    parts: int = 1
+    cells: Mapping[tuple[int, int], Any] | None = None
+    affected: tuple[int, ...] = ()
+    features: Strata | None = None
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    undivided: str = ""
+
+    def acts(self, group: int, fair: int, recorded: int) -> bool:
+        """Whether a fair label may be recorded otherwise in a group of ``variables``, by position."""
+        if self.cells is None:
+            return True
+        sizes = [len(variable.levels) for variable in self.variables]
+        return (fair, recorded) in self.cells and int(np.unravel_index(group, sizes)[0]) in self.affected
+
+    def occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
+        """Those of the parameters that are about some of these rows."""
+        if self.cells is None:
+            return list(parameters)
+        occurring: set[Cell] = set()
+        for change, cells in self.cells.items():
+            places = cells.positions(rows)
+            numbers = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
+            occurring |= {Cell(int(number), *change) for number in numbers.tolist()}
+        return [parameter for parameter in parameters if parameter.cell in occurring]
+
+
+def sampling_frame(belief: Belief, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
+    """A table by the strata that an audit of a belief is sampled from: by group, and by recorded label or features."""
+    rules = belief.audit_rules
+    if rules.undivided:
+        raise NoStrataError(rules.undivided)
+    for name in belief.columns.optional:
+        if name not in getattr(table, "columns", ()):
+            raise NoStrataError(f"the table has no column {name!r}, which the audit has to find out")
+    if rules.features is not None:
+        return feature_strata(belief, table, rules.features, rules.values)
+    if belief.record.gaps or belief.columns.recorded:
+        raise NoStrataError("the record is not one label that every row has")
+    frame = label_strata(belief, table, recorded, favourable)
+    if belief.columns.date is not None:
+        days_of(frame.frame[belief.columns.date])  # days that cannot be read are told before anybody audits a row
+    return frame
+
+
+def ruled_out(belief: Belief, shape: tuple[int, ...]) -> list[int]:
+    """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
+    if not belief.audit_rules.counted or belief.features or len(shape) != 2:
+        return []
+    wrong = {
+        (parameter.cell.group, parameter.cell.recorded)
+        for parameter in belief.parameters
+        if parameter.cell is not None and not (parameter.value == 0 and parameter.rows is None)
+    }
+    return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
+
+
 def label_strata(
     belief: Belief, table: Any, recorded: str | None, favourable: Any, divided: bool = True
 ) -> SamplingFrame:
@@ -175,7 +268,7 @@ def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str,
         groups[known], words = pd.factorize(np.asarray(joined, dtype=object), sort=True)
         return groups, tuple(map(str, words))
     names, places = [""], np.zeros(len(rows), dtype=np.int64)
-    for variable in belief._audit_variables:
+    for variable in belief.audit_rules.variables:
         positions = variable.positions(rows)
         if positions.ndim != 1:
             raise NoStrataError(f"the groups of {', '.join(variable.columns)} are uncertain")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -12,14 +12,14 @@ import numpy as np
 from problog4fairness.beliefs.describe.plain_data import from_plain, read_parameters
 from problog4fairness.beliefs.describing import Describing
 from problog4fairness.beliefs.fields import FieldTable, answered, plain_label, table_answers
-from problog4fairness.data import Floats, Rows, Sensitive
+from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Beta, Parameter, checked_priors
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable, SamplingFrame, Stratified
+    from problog4fairness.audit import Audit, AuditPlan, AuditRules, AuditTable, Stratified
     from problog4fairness.checks import CheckResult
 
 
@@ -40,8 +40,8 @@ class Belief(Describing):
     ----------
     title, kind
         What it is called, and what is said of all beliefs of its kind.
-    columns, record
-        The columns that it reads, and how the label is on record.
+    columns, record, audit_rules
+        The columns that it reads, how the label is on record, and what an audit must know.
     variables
         The sensitive variables that it depends on, and others such as who decided.
     parameters
@@ -101,13 +101,24 @@ class Belief(Describing):
         if "design" in value:
             from problog4fairness.audit import design_of
 
-            belief._design = design_of(value, belief._strata_shape)
+            features, groups = belief.audit_rules.features, belief.variables[0].levels
+            shape = (len(groups), belief._class_count) if features is None else features.shape
+            belief._design = design_of(value, shape)
         return belief
 
     @staticmethod
     def from_json(value: Any) -> Belief:
         """The belief that :meth:`to_json` described; a :class:`P4FError` where the value describes none."""
         return from_plain(value)
+
+    @property
+    def audit_rules(self) -> AuditRules:
+        """What an audit of it must know: how rows are sampled, and what is counted in them."""
+        from problog4fairness.audit import AuditRules
+
+        cells = [parameter.cell for parameter in self.parameters]
+        counted = bool(cells) and not self.kind.overlap and len(self.variables) == 1 and None not in cells
+        return AuditRules(self.variables, counted)
 
     def plan_audit(
         self,
@@ -217,7 +228,7 @@ class Belief(Describing):
         if strata is not None and prior:
             raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")
         start = start._fitted_to(rows)
-        design = strata.design if strata is not None and start._counted else None
+        design = strata.design if strata is not None and start.audit_rules.counted else None
         if design is not None:
             estimated = design.estimated(start.parameters, confidence)
         else:
@@ -286,7 +297,7 @@ class Belief(Describing):
         """
         from problog4fairness.audit import most_likely
 
-        return most_likely(self, self.bind(None).program(), self.parameters, rows, confidence)
+        return most_likely(self, self._leaf_value, self.bind(None).program(), self.parameters, rows, confidence)
 
     def _estimate_table(self, table: AuditTable) -> Self:
         """:meth:`estimate` from an audited table as it was read."""
@@ -303,54 +314,6 @@ class Belief(Describing):
             return estimated
         known = self.favourable if favourable is None else favourable
         return estimated._with_favourable(1 if known is None else known)
-
-    @property
-    def _counted(self) -> bool:
-        """Whether every parameter is counted in a cell of its own."""
-        cells = [parameter.cell for parameter in self.parameters]
-        return bool(cells) and not self.kind.overlap and len(self.variables) == 1 and None not in cells
-
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
-        """The kinds of rows that an audit is sampled from: by group and recorded label."""
-        from problog4fairness.audit import NoStrataError, label_strata
-
-        if self.record.gaps or self.columns.recorded:
-            raise NoStrataError("the record is not one label that every row has")
-        return label_strata(self, table, recorded, favourable)
-
-    @property
-    def _audit_variables(self) -> tuple[Sensitive, ...]:
-        """The variables by which rows are divided when an audit is drawn: all that are known before it."""
-        return self.variables
-
-    @property
-    def _strata_shape(self) -> tuple[int, ...]:
-        """How many groups and recorded values the strata of an audit design have."""
-        return len(self.variables[0].levels), self._class_count
-
-    @property
-    def _parts_found(self) -> int:
-        """Into how many parts audited rows are divided by what is found in them: periods around an unknown day."""
-        return 1
-
-    def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
-        """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
-        if not self._counted or self.features or len(shape) != 2:
-            return []
-        wrong = {
-            (parameter.cell.group, parameter.cell.recorded)
-            for parameter in self.parameters
-            if parameter.cell is not None and not (parameter.value == 0 and parameter.rows is None)
-        }
-        return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
-
-    def _acts(self, group: int, fair: int, recorded: int) -> bool:  # noqa: ARG002
-        """Whether the belief may record a fair label otherwise in a group of :attr:`_audit_variables`, by position."""
-        return True
-
-    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:  # noqa: ARG002
-        """Those of the parameters that are about some of these rows."""
-        return list(parameters)
 
     def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
         """``[count]`` posterior draws, by name, of parameters that are no probabilities."""

@@ -13,7 +13,7 @@ from problog4fairness.audit.audit import Audit, filled_rows
 from problog4fairness.audit.estimation.stratified import Design, Stratified
 from problog4fairness.audit.reading import read_labels, warn_audit
 from problog4fairness.audit.sheet import DESIGN, NOT_STATED, PROBABILITY, STRATUM, read_design
-from problog4fairness.audit.strata import LABEL, SamplingFrame, Strata, audit_groups
+from problog4fairness.audit.strata import LABEL, SamplingFrame, Strata, audit_groups, ruled_out, sampling_frame
 from problog4fairness.data import COUNT, Codes, Rows, counts_of, expand_counts, is_frame, plain, to_frame
 from problog4fairness.errors import P4FError
 
@@ -59,10 +59,10 @@ def audited_rows(
         return replace(rows, weights=audit.effective_weights(cells, rows.recorded)), None
     groups, words = audit_groups(belief, rows.frame)
     strata = Strata(words, (recorded,), (tuple(str(plain(label)) for label in rows.classes),), (LABEL,))
-    table = None if drawn_from is None else belief._audit_strata(drawn_from, recorded, favourable)
+    table = None if drawn_from is None else sampling_frame(belief, drawn_from, recorded, favourable)
     codes = strata.codes(groups, rows.recorded)
     design = counted_design(belief, audit, strata, codes, [rows.fair], table)
-    if not belief._counted:
+    if not belief.audit_rules.counted:
         rows = replace(rows, weights=design.weights(codes, rows.fair))
     return rows, Stratified(design, codes)
 
@@ -108,5 +108,5 @@ def counted_design(
             )
         if count > size:
             raise P4FError(f"{count} audited rows have {name}, more than the {size} of the table that they are from")
-    ruled = belief._ruled_out(strata.shape)
+    ruled = ruled_out(belief, strata.shape)
     return Design.of(strata, sizes, codes, fair, ruled)

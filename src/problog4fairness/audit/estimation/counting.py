@@ -12,6 +12,7 @@ from problog4fairness.audit.audit import Audit
 from problog4fairness.audit.estimation.audited_rows import by_record, counted_design
 from problog4fairness.audit.estimation.diagnostics import FEW_ROWS, SHRUNK
 from problog4fairness.audit.reading import warn_audit
+from problog4fairness.audit.strata import sampling_frame
 from problog4fairness.data import Category, Codes, Floats, Rows, column_values, label_codes
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import (
@@ -84,11 +85,11 @@ def counted_features(
         }
         for kind, columns in (("recorded", recorded), ("fair", fair))
     )
-    groups = belief.variable.positions(audit.frame)
+    groups, strata = belief.variable.positions(audit.frame), belief.strata
     if not belief.joint and groups.ndim == 1 and by_record(audit, drawn_from):
-        table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None)
-        places = belief._kinds.codes(groups.astype(np.int64), *seen.values())
-        design = counted_design(belief, audit, belief._kinds, places, list(true.values()), table)
+        table = None if drawn_from is None else sampling_frame(belief, drawn_from, None, None)
+        places = strata.codes(groups.astype(np.int64), *seen.values())
+        design = counted_design(belief, audit, strata, places, list(true.values()), table)
         return design.estimated(belief.parameters, confidence), design
     tables, joint = dict[str, Floats](), dict[str, Parameter]()
     for part in belief.parts:
@@ -99,7 +100,7 @@ def counted_features(
         tables[part.title] = counts
         if part.together:
             joint |= joint_parameters(part, belief.parameters, counts, confidence)
-            warn_unseen(part, counts, belief.affected, belief._kinds.groups)
+            warn_unseen(part, counts, belief.affected, strata.groups)
 
     def counted(cell: Cell) -> tuple[Floats, int]:
         return tables[str(cell.feature)][cell.group, cell.recorded], cell.fair

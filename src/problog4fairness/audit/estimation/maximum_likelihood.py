@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from problog4fairness.statistics import Beta, Estimate, Parameter, interval
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
+    from problog4fairness.program import Leaf
 
 # How near to 0 and 1 the search goes, and how far slopes look to either side.
 MARGIN = 1e-6
@@ -40,8 +41,12 @@ class LabelModel:
 
     Parameters
     ----------
-    belief, program
-        What rows know of the networks of a program; the program, with the probabilities as named parameters.
+    belief
+        Whose program it is.
+    read
+        What rows know of a network of the program other than the classifier.
+    program
+        The program, with the probabilities as named parameters.
     parameters
         What is to be estimated.
     rows
@@ -58,7 +63,13 @@ class LabelModel:
     """
 
     def __init__(
-        self, belief: Belief, program: Program, parameters: Sequence[Parameter], rows: Rows, fair: Codes
+        self,
+        belief: Belief,
+        read: Callable[[Leaf, Rows], Tensor],
+        program: Program,
+        parameters: Sequence[Parameter],
+        rows: Rows,
+        fair: Codes,
     ) -> None:
         self._circuit, classes = program.compile(), len(rows.classes)
         self._names = [parameter.name for parameter in parameters]
@@ -66,7 +77,7 @@ class LabelModel:
         if any(leaf.name == belief.record.classifier and leaf.arguments != ("x",) for leaf in networks):
             raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
         known = [leaf for leaf in networks if leaf.name != belief.record.classifier]
-        values = [belief._leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
+        values = [read(leaf, rows).reshape(len(rows), -1) for leaf in known]
         columns = np.column_stack([*values, np.zeros((len(rows), 0))]).repeat(fair.size // len(rows), axis=0)
         kinds, places = np.unique(np.column_stack([columns, fair.reshape(-1)]), axis=0, return_inverse=True)
         self.cells, self.size = places.reshape(fair.shape), len(kinds)
@@ -122,6 +133,7 @@ class LabelModel:
 
 def most_likely(
     belief: Belief,
+    read: Callable[[Leaf, Rows], Tensor],
     program: Program,
     parameters: Sequence[Parameter],
     rows: Rows,
@@ -132,8 +144,8 @@ def most_likely(
 
     Parameters
     ----------
-    belief
-        Says what the rows know of the networks of the program.
+    belief, read
+        As for :class:`LabelModel`.
     program
         In which the parameters are open.
     parameters
@@ -147,7 +159,7 @@ def most_likely(
     """
     parameters = [_by_mode(parameter) for parameter in parameters]
     recorded, fair, outcomes = label_codes_of(belief, rows)
-    model = LabelModel(belief, program, parameters, rows, fair)
+    model = LabelModel(belief, read, program, parameters, rows, fair)
     if model.size > MOST_KINDS:
         raise P4FError(
             f"the audit has {model.size:,} different kinds of rows, more than {MOST_KINDS:,}; believe in fewer groups"

@@ -156,7 +156,7 @@ def imagined_rows(belief: Belief, audit: Design, values: Mapping[str, float]) ->
     parameters = {
         parameter.cell: values.get(parameter.name, USUAL)
         for parameter in belief.parameters
-        if belief._counted and parameter.cell is not None and not audit.is_ruled(parameter.cell)
+        if belief.audit_rules.counted and parameter.cell is not None and not audit.is_ruled(parameter.cell)
     }
     stated = any(parameter.name in values for parameter in belief.parameters if parameter.cell in parameters)
     if audit.rows.any() and not stated:
@@ -169,7 +169,7 @@ def imagined_rows(belief: Belief, audit: Design, values: Mapping[str, float]) ->
             if (cell.feature or LABEL) == thing:
                 first, second = (cell.fair, cell.recorded) if thing == LABEL else (cell.recorded, cell.fair)
                 chances[cell.group, first, second] = value
-        if not belief._counted:
+        if not belief.audit_rules.counted:
             chances[:] = USUAL / max(1, size - 1)
         # The probability that nothing changes is the rest.
         same = np.arange(size)

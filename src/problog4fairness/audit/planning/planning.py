@@ -22,6 +22,8 @@ from problog4fairness.audit.strata import (
     Strata,
     index_of,
     label_strata,
+    ruled_out,
+    sampling_frame,
     table_frame,
 )
 from problog4fairness.data import Codes, FileWarning, Floats, Rows, TableError, label_codes, plain, to_frame
@@ -53,7 +55,7 @@ def plan_audit(
         raise P4FError(f"design must be one of {', '.join(map(repr, DESIGNS))}, not {design!r}")
     notes: list[str] = []
     try:
-        drawn = belief._audit_strata(table, recorded, favourable)
+        drawn = sampling_frame(belief, table, recorded, favourable)
     except NoStrataError as reason:
         notes.append(f"{reason}: rows are drawn from everybody, by Hoeffding's inequality")
         drawn, design = _everybody(belief, table, recorded, favourable), "random"
@@ -69,14 +71,14 @@ def plan_audit(
         Parameter(target.name, target.meaning, confidence=confidence).estimated(audit.estimate(target, confidence))
         for target in targets
     ]
-    halves, rows, parts = _halves(known), audit.rows, belief._parts_found
+    halves, rows, parts = _halves(known), audit.rows, belief.audit_rules.parts
     # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
     wanted = wanted_rows(targets, audit.counts, imagined.rows, audit.sizes, halves, error / parts**0.5, confidence)
     active = np.isin(np.arange(len(rows)), np.concatenate([target.used for target in targets]))
     if parts > 1:
         notes.append(f"rows of all days are sampled alike; each period is to be known within {error:g}")
     finished = bool((halves <= error).all())
-    if audit.things == (LABEL,) and not belief._counted:
+    if audit.things == (LABEL,) and not belief.audit_rules.counted:
         estimated, apart = _estimated(belief, before, drawn, recorded, columns, favourable, confidence)
         if apart:
             notes.append(f"no audit can tell {', '.join(apart)} apart; their combined effect is planned for")
@@ -205,7 +207,7 @@ def _paper_plan(drawn: SamplingFrame, error: float, confidence: float, quiet: bo
 def _audited(belief: Belief, drawn: SamplingFrame, pilot: Any, columns: tuple[str, ...]) -> tuple[Sheet | None, Design]:
     """The rows that were drawn before, and what is filled in; another audit's rows are not of this plan."""
     strata = drawn.strata
-    ruled = belief._ruled_out(strata.shape)
+    ruled = ruled_out(belief, strata.shape)
     if pilot is None or DESIGN not in pilot.columns:
         nothing = np.zeros(0, dtype=np.int64)
         return None, Design.of(strata, drawn.sizes, nothing, [nothing] * len(columns), ruled)
@@ -227,7 +229,7 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
 
 def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:
     """What is to be known: the parameters, or where these have no cells, P(recorded | fair, group)."""
-    if audit.things != (LABEL,) or belief._counted:
+    if audit.things != (LABEL,) or belief.audit_rules.counted:
         targets = audit.targets(probabilities(belief.parameters))
     else:
         notes.append("its parameters are not counted one by one: the plan is for P(recorded | fair, group)")
@@ -235,7 +237,7 @@ def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) ->
         targets = [
             audit.target(Cell(group, fair, recorded), f"P({label[recorded]}|{label[fair]})", strata.groups[group])
             for group, fair, recorded in np.ndindex(groups, classes, classes)
-            if fair != recorded and belief._acts(group, fair, recorded)
+            if fair != recorded and belief.audit_rules.acts(group, fair, recorded)
         ]
     targets = [target for target in targets if len(target.used)]
     if not targets:
@@ -263,7 +265,7 @@ def _estimated(
             )
     except P4FError:  # too few rows for that
         return [], []
-    occurring = estimated._occurring(probabilities(estimated.parameters), Rows(drawn.frame, ()))
+    occurring = estimated.audit_rules.occurring(probabilities(estimated.parameters), Rows(drawn.frame, ()))
     known = [parameter for parameter in occurring if None not in (parameter.value, parameter.low, parameter.high)]
     apart = [
         parameter.name

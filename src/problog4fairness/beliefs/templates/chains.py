@@ -218,7 +218,7 @@ class Chain(Belief):
         if method == "joint":
             starts = [parameter.value for parameter in parameters]
             program = belief.bind(None).label_program()
-            parameters = most_likely(belief, program, parameters, rows, confidence, starts)
+            parameters = most_likely(belief, belief._leaf_value, program, parameters, rows, confidence, starts)
         warn_few(parameters, rows.classes, planned_error(audit))
         measured = self.measurement.parameters if self.measurement else ()
         return self._noted(belief._with_parameters((*measured, *parameters)), favourable)

@@ -289,9 +289,8 @@ class ProgramBelief(Belief):
         unknown = tuple(parameter for parameter in self.parameters if parameter.value is None)
         if not unknown:
             raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
-        estimates = {
-            parameter.name: parameter for parameter in most_likely(self, self.program(), unknown, rows, confidence)
-        }
+        likeliest = most_likely(self, self._leaf_value, self.program(), unknown, rows, confidence)
+        estimates = {parameter.name: parameter for parameter in likeliest}
         return tuple(estimates.get(parameter.name, parameter) for parameter in self.parameters)
 
     def words(self, label: Label | None = None) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from problog4fairness.audit import Audit, AuditTable, Design, NoStrataError, SamplingFrame
+from problog4fairness.audit import Audit, AuditRules, AuditTable, Design
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label
@@ -171,11 +171,12 @@ class HistoricalBias(Belief):
             label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
         return self._of(measurement, label).with_priors(prior or {})
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
-        """See :meth:`Belief._audit_strata`; not by features and labels at once."""
-        if self.label is not None:
-            raise NoStrataError("the belief is about features and labels")
-        return self.measurement._audit_strata(table, recorded, favourable)
+    @property
+    def audit_rules(self) -> AuditRules:
+        """See :attr:`Belief.audit_rules`: those of the features; not by features and labels at once."""
+        if self.label is None:
+            return self.measurement.audit_rules
+        return replace(super().audit_rules, undivided="the belief is about features and labels")
 
     @classmethod
     def _from_table(cls, table: AuditTable) -> Belief:
@@ -196,10 +197,6 @@ class HistoricalBias(Belief):
     @_design.setter
     def _design(self, design: Design | None) -> None:
         self.measurement._design = design
-
-    @property
-    def _strata_shape(self) -> tuple[int, ...]:
-        return self.measurement._kinds.shape
 
     def _of(self, measurement: MeasurementBias, label: LabelStage | None) -> Self:
         """The same belief with other parameters of its parts."""

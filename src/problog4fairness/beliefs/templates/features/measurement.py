@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from torch import Tensor
 
 from problog4fairness.audit import (
     Audit,
+    AuditRules,
     AuditTable,
-    NoStrataError,
-    SamplingFrame,
     Strata,
     as_audit,
     by_feature,
     counted_features,
-    feature_strata,
     planned_error,
     warn_few,
 )
@@ -240,17 +239,18 @@ class MeasurementBias(FeatureBias):
         return belief._with_favourable(self.favourable if favourable is None else favourable)
 
     @property
-    def _kinds(self) -> Strata:
+    def strata(self) -> Strata:
         """The kinds of rows that its parameters are about: by group and recorded features."""
         groups = tuple(self.variable.group_text(level) for level in range(len(self.variable.levels)))
         words = tuple(tuple(str(plain(value)) for value in options) for options in self.values.values())
         return Strata(groups, self.features, words, self.features)
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
-        """See :meth:`Belief._audit_strata`: by group and recorded features."""
-        if self.joint:
-            raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
-        return feature_strata(self, table, self._kinds, self.values)
+    @property
+    def audit_rules(self) -> AuditRules:
+        """See :attr:`Belief.audit_rules`: rows are sampled by group and recorded features."""
+        joint = "features that are distorted together have more parameters than a plan can be for"
+        undivided = joint if self.joint else ""
+        return replace(super().audit_rules, features=self.strata, values=self.values, undivided=undivided)
 
     def _estimate_table(self, table: AuditTable) -> Self:
         fair = dict(table.feature_pairs)
@@ -270,10 +270,6 @@ class MeasurementBias(FeatureBias):
         parameters = {name: parameter.values() for name, parameter in self.by_cell().items()}
         distorted = features(parameters, self.variable.columns, parameters, fair)
         return [Node(OTHERS, observed=True), *sensitive(self.variables), *distorted]
-
-    @property
-    def _strata_shape(self) -> tuple[int, ...]:
-        return self._kinds.shape
 
 
 def _joint(joint: bool | Sequence[str] | None, features: tuple[str, ...]) -> tuple[str, ...]:

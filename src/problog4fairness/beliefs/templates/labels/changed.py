@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from problog4fairness.audit import AuditWarning, SamplingFrame, Stratified, warn_audit
+from problog4fairness.audit import AuditRules, AuditWarning, Stratified, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.description import BeliefKind, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
 from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.row import DEPENDS, RowBias
-from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of
+from problog4fairness.data import Codes, Floats, Level, Period, Rows, days_of
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.statistics import Parameter, equal_rows
 
@@ -126,24 +126,17 @@ class ChangedBias(RowBias):
         super().require_settled()
 
     @property
-    def _audit_variables(self) -> tuple[Sensitive, ...]:
-        """See :meth:`Belief._audit_variables`: no periods where the day between them is searched for, or was."""
-        return tuple(variable for variable in self.variables if not isinstance(variable, Period) or self._stated)
-
-    @property
-    def _parts_found(self) -> int:
-        return 1 if self._stated else 2
+    def audit_rules(self) -> AuditRules:
+        """See :attr:`Belief.audit_rules`: no periods where the day between them is searched for, or was."""
+        if self._stated:
+            return super().audit_rules
+        variables = tuple(variable for variable in self.variables if not isinstance(variable, Period))
+        return replace(super().audit_rules, variables=variables, parts=2)
 
     @property
     def _stated(self) -> bool:
         """Whether somebody said the day; one that was found may turn out another one with more audited rows."""
         return bool(self.period.changes) and self.found is None
-
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
-        """See :meth:`Belief._audit_strata`; days that cannot be read are told before anybody audits a row."""
-        drawn = super()._audit_strata(table, recorded, favourable)
-        days_of(drawn.frame[self.period.columns[0]])
-        return drawn
 
     def _fitted_to(self, rows: Rows) -> Self:
         """See :meth:`Belief._fitted_to`: also the day of the change."""

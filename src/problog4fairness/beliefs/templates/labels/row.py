@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import Stratified, counted_cells, warn_audit
+from problog4fairness.audit import AuditRules, Stratified, counted_cells, warn_audit
 from problog4fairness.beliefs.describe.words import Label, Stage, row_sentences
 from problog4fairness.beliefs.description import BeliefKind, Columns, Question
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable
@@ -262,9 +262,10 @@ class RowBias(LabelStage):
                     )
 
     @property
-    def _counted(self) -> bool:
-        """See :meth:`Belief._counted`: cells are shrunk towards their mean."""
-        return False
+    def audit_rules(self) -> AuditRules:
+        """See :attr:`Belief.audit_rules`: cells are shrunk towards their mean, not counted one by one."""
+        cells = {change: self.cells(change) for change in self.reads}
+        return replace(super().audit_rules, counted=False, cells=cells, affected=self.affected)
 
     def _fitted_to(self, rows: Rows) -> Self:
         """See :meth:`Belief._fitted_to`: the values of columns, and scores."""
@@ -295,19 +296,6 @@ class RowBias(LabelStage):
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         return counted_cells(self, rows, confidence, strata)
-
-    def _acts(self, group: int, fair: int, recorded: int) -> bool:
-        sizes = [len(variable.levels) for variable in self._audit_variables]
-        return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.affected
-
-    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
-        """See :meth:`Belief._occurring`: of those whose cell has rows."""
-        occurring_cells: set[Cell] = set()
-        for change in self.reads:
-            places = self.cells(change).positions(rows)
-            cells = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
-            occurring_cells |= {Cell(int(cell), *change) for cell in cells.tolist()}
-        return [parameter for parameter in parameters if parameter.cell in occurring_cells]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         return row_sentences(self, label, stage or Stage())

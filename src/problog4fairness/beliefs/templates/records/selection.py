@@ -263,6 +263,13 @@ def record_terms(belief: Belief, rows: Rows) -> Terms:
     record, classes = belief.record.outcomes(rows), np.arange(len(rows.classes))
     if record.codes is None:
         raise P4FError("parameters are learned from rows that have a record")
-    model = LabelModel(belief, belief.bind(None).program(), belief.parameters, rows, np.tile(classes, (len(rows), 1)))
+    model = LabelModel(
+        belief,
+        belief._leaf_value,
+        belief.bind(None).program(),
+        belief.parameters,
+        rows,
+        np.tile(classes, (len(rows), 1)),
+    )
     cells, codes = torch.from_numpy(model.cells), torch.from_numpy(record.codes).unsqueeze(1)
     return lambda parameters: model.table(parameters).clamp_min(1e-300).log()[cells, codes]

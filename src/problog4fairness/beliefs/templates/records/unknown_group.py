@@ -12,8 +12,7 @@ from torch import Tensor
 
 from problog4fairness.audit import (
     Audit,
-    NoStrataError,
-    SamplingFrame,
+    AuditRules,
     frame_of,
     planned_error,
     warn_few,
@@ -101,7 +100,6 @@ class UnknownGroup(Belief):
             (("postcode", "first name"), ("?group",)),
         ),
     )
-    _counted = False  # in an audit of labels; its own parameters are counted among linked rows
 
     def __init__(
         self,
@@ -331,11 +329,10 @@ class UnknownGroup(Belief):
         shares = self.group_shares(rows)[:, 1 if group is None else levels.index(group)]
         return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self.cells.positions(rows), -1))
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
-        """See :meth:`Belief._audit_strata`: by group where the table has it."""
-        if self.group.columns[0] not in getattr(table, "columns", ()):
-            raise NoStrataError(f"the table has no column {self.group.columns[0]!r}, which the audit has to find out")
-        return super()._audit_strata(table, recorded, favourable)
+    @property
+    def audit_rules(self) -> AuditRules:
+        """See :attr:`Belief.audit_rules`; its own parameters are counted among linked rows, not audited ones."""
+        return replace(super().audit_rules, counted=False)
 
     def words(self, label: Label | None = None) -> list[str]:
         name = self.group.columns[0]
