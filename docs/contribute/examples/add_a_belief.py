@@ -17,7 +17,7 @@ class Overlooked(Belief):
 
     kind = BeliefKind(
         fields=(SENSITIVE, Field("overlooked", "probability", "A fair 1 may be recorded as 0", True), GROUPS),
-        command="overlooked",
+        command="overlooked",  # p4f estimate --belief overlooked
         question=Question(
             "label",
             "Some were overlooked",
