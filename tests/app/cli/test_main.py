@@ -33,6 +33,13 @@ def test_version(inside):
     assert inside("--version").stdout == f"p4f {version('problog4fairness')}\n"
 
 
+def test_threads_do_not_wait_by_spinning(inside, monkeypatch):
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    inside("--version")
+    assert (os.environ["OMP_WAIT_POLICY"], os.environ["OPENBLAS_NUM_THREADS"]) == ("PASSIVE", "3")
+
+
 def all_commands(app, before=()):
     yield before
     for own in app.registered_commands:
