@@ -72,3 +72,11 @@ def test_bad_input_is_one_line(files, inside, words, message):
     assert run.returncode == 2
     assert message in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+def test_a_table_without_the_sensitive_column_is_one_line(files, inside, tmp_path):
+    pd.read_csv(files / "loans.csv").drop(columns="poor_area").to_csv(tmp_path / "loans.csv", index=False)
+    for command in ("uncertainty", "bounds"):
+        run = inside(command, files / "loans.p4f", tmp_path / "loans.csv")
+        assert run.returncode == 2
+        assert "lacks the column 'poor_area'" in run.stderr

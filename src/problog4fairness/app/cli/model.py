@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from problog4fairness.app.cli import options
 from problog4fairness.app.cli.options import option
@@ -114,21 +114,8 @@ def uncertainty(
     for path in (output, figure):
         if path is not None:
             check_output(path, data, model)
-    trained, frame, label = _read(model, data, recorded, reading)
-    from problog4fairness.data import check_column
-    from problog4fairness.estimators import feature_frame
-
-    if fair is not None:
-        check_column(frame, fair, "fair label", "fair")
-    result = trained.uncertainty(
-        feature_frame(trained, frame),
-        frame[label],
-        sensitive_features=_sensitive(trained, frame),
-        fair=None if fair is None else frame[fair],
-        draws=draws,
-        threshold=threshold,
-        random_state=seed,
-    )
+    trained, rows = _rows_to_fit(model, data, recorded, fair, reading)
+    result = trained.uncertainty(**rows, draws=draws, threshold=threshold, random_state=seed)
     if output is not None:
         save(lambda path: write_table(result.people, path), output)
     if figure is not None:
@@ -136,7 +123,7 @@ def uncertainty(
     if as_json:
         print_json({"draws": result.draws, "uncertain": result.uncertain, "table": result.table, "notes": result.notes})
         return
-    say(*str(result).splitlines(), *(str(path) for path in (output, figure) if path is not None))
+    say(*str(result).splitlines(), *(path for path in (output, figure) if path is not None))
 
 
 def bounds(
@@ -159,14 +146,11 @@ def bounds(
 
     The learner is fitted again on the recorded rows of the table for each belief that is looked at.
     """
-    trained, frame, label = _read(model, data, recorded, reading)
     from problog4fairness.beliefs import read_belief
-    from problog4fairness.estimators import feature_frame
 
+    trained, rows = _rows_to_fit(model, data, recorded, None, reading)
     result = trained.bounds(
-        feature_frame(trained, frame),
-        frame[label],
-        sensitive_features=_sensitive(trained, frame),
+        **rows,
         box=None if box is None else dict(map(_range, box)),
         beliefs=None if other is None else [read_belief(path) for path in other],
         by=by,
@@ -178,15 +162,12 @@ def bounds(
     say(*result.words())
 
 
-def _read(
-    model: Path,
-    data: str,
-    recorded: str | None,
-    reading: options.Reading,
-) -> tuple[DebiasedClassifier, pd.DataFrame, str]:
-    """The model, the rows that have a recorded label, and its column."""
+def _rows_to_fit(
+    model: Path, data: str, recorded: str | None, fair: str | None, reading: options.Reading
+) -> tuple[DebiasedClassifier, dict[str, Any]]:
+    """The model, and the rows that have a recorded label as arguments of its methods."""
     from problog4fairness.data import check_column
-    from problog4fairness.estimators import DebiasedClassifier, text_columns
+    from problog4fairness.estimators import DebiasedClassifier, feature_frame, text_columns
 
     trained = DebiasedClassifier.load(model)
     label = recorded or trained.recorded_
@@ -197,13 +178,16 @@ def _read(
     kept = frame[frame[label].notna()].reset_index(drop=True)
     if not len(kept):
         raise P4FError(f"no row has a value of {label!r}; the learner is fitted again on recorded rows")
-    return trained, kept, label
-
-
-def _sensitive(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """The sensitive columns; None where the features have them all."""
-    columns = list(model.belief_.columns.sensitive)
-    return None if set(columns) <= set(model.feature_names_in_) else frame[columns]
+    rows = {"X": feature_frame(trained, kept), "y": kept[label]}
+    sensitive = list(trained.belief_.columns.sensitive)
+    if not set(sensitive) <= set(trained.feature_names_in_):
+        if missing := [name for name in sensitive if name not in kept.columns]:
+            raise P4FError(f"the table lacks the column {missing[0]!r}, which the model's belief is about")
+        rows["sensitive_features"] = kept[sensitive]
+    if fair is not None:
+        check_column(kept, fair, "fair label", "fair")
+        rows["fair"] = kept[fair]
+    return trained, rows
 
 
 def _range(text: str) -> tuple[str, tuple[float, float]]:

@@ -113,17 +113,9 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
     write_atomically(folder / BELIEF, model.belief_.text())
     made.save(folder / PAGE)
     made.save_queue(folder / QUEUE)
-    files = [
-        BELIEF,
-        PAGE,
-        QUEUE,
-        inputs.model.name,
-        *(file.name for file in (inputs.audit, design) if file is not None),
-    ]
     if made.comparison is not None:
-        saved = save_comparison(made.comparison, folder / COMPARISON, model.belief_)
-        files += [f"{COMPARISON}/{path.name}" for path in saved]
-    about = {
+        save_comparison(made.comparison, folder / COMPARISON, model.belief_)
+    about: dict[str, Any] = {
         "made_with": f"problog4fairness {version('problog4fairness')}",
         "command": _command(inputs, made.comparison is not None, Path(inputs.data).name),
         "model": inputs.model.name,
@@ -133,10 +125,11 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
         "names": dict(inputs.names),
         "comparison": made.comparison is not None,
         "sensitivity": inputs.sensitivity,
-        "files": {name: sha256(folder / name) for name in sorted(files)},
     }
+    files = sorted([*_expected_files(about), *([] if design is None else [design.name])])
+    about["files"] = {name: sha256(folder / name) for name in files}
     write_atomically(folder / MANIFEST, json.dumps(about, indent=1) + "\n")
-    return [folder / name for name in (*sorted(files), MANIFEST)]
+    return [folder / name for name in (*files, MANIFEST)]
 
 
 def verify(folder: Path, data: str) -> list[str]:
