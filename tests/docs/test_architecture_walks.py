@@ -17,6 +17,20 @@ def test_each_step_of_a_walk_exists(name):
     assert pkgutil.resolve_name(f"problog4fairness.{name}") is not None
 
 
+def places():
+    """The modules that the table of places names; ``.name`` is beside the one before it."""
+    table = re.search(r"^Where to look.*?\n\n(.*?)\n\n", TEXT, re.DOTALL | re.MULTILINE)
+    room = ""
+    for name in re.findall(r"`([\w.]+)`", table[1] if table else ""):
+        room = room if name.startswith(".") else name.rpartition(".")[0]
+        yield room + name if name.startswith(".") else name
+
+
+@pytest.mark.parametrize("name", list(places()))
+def test_each_place_to_look_exists(name):
+    assert pkgutil.resolve_name(f"problog4fairness.{name}") is not None
+
+
 def test_four_walks():
     assert WALKS is not None
     assert len(re.findall(r"^- \*\*", WALKS[1], re.MULTILINE)) == 4
