@@ -48,7 +48,7 @@ def _belief_about(facts: Facts, division: Division) -> str:
     """What the belief says of the group that fares worst on record; what it is, where it says nothing of a group."""
     words = facts.belief.words(facts.label)
     sentences = [sentence for sentence in words[1:] if sentence.startswith("Of the people")]
-    worst = f"people with {_apart(division.changes.drop(index='all')['recorded'])[0]} "
+    worst = f"people with {_extremes(division.changes.drop(index='all')['recorded'])[0]} "
     sentences.sort(key=lambda sentence: worst not in sentence)
     return f"The belief about this gap: {sentences[0][0].lower()}{sentences[0][1:]}" if sentences else words[0]
 
@@ -107,7 +107,7 @@ def _verdict(facts: Facts, compared: Comparison | None) -> list[str]:
 def _rates(division: Division, kind: str, got: str = "") -> str:
     """Shares of favourable labels in two groups, and their difference; ``got`` says what the first one got."""
     rates = division.changes.drop(index="all")[kind]
-    sensitive, other = _apart(rates)
+    sensitive, other = _extremes(rates)
     gap = division.disparities.loc[kind]
     lowest, highest = ("", "") if len(rates) == 2 else (f", the lowest rate of {len(rates)} groups,", ", the highest")
     return (
@@ -129,7 +129,7 @@ def _gaps(division: Division) -> str:
     )
 
 
-def _apart(rates: pd.Series) -> tuple[str, str]:
+def _extremes(rates: pd.Series) -> tuple[str, str]:
     """Of two groups the sensitive one and the other; of more those with the lowest and the highest rate."""
     if len(rates) == 2:
         return str(rates.index[1]), str(rates.index[0])
@@ -169,7 +169,7 @@ def warnings_of(facts: Facts) -> list[str]:
         )
     warnings += _little_signal(facts)
     for division in facts.divisions:
-        warnings += _few(division.changes, division.audited)
+        warnings += _small_groups(division.changes, division.audited)
     if facts.sample is not None and facts.sample.sampling == "unknown":
         warnings.append(
             "Nothing says how the audited rows were sampled; they are taken as a random sample. Keep the columns that "
@@ -183,7 +183,7 @@ def warnings_of(facts: Facts) -> list[str]:
     return warnings
 
 
-def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
+def _small_groups(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
     """Groups with few rows in the data, or in the audit."""
     small = changes[(changes["rows"] < FEW_IN_GROUP) & (changes.index != "all")]
     warnings = [
@@ -236,12 +236,12 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
     return [
         "Recorded data alone can contradict the belief, but they cannot confirm it. A different belief would give a "
         "different model, and both could explain the record equally well. Only audited rows can tell them apart.",
-        *_sampled(facts),
+        *_sampling(facts),
         "The fair labels of an audit must be right. What the audit gets wrong, the model repeats.",
-        *_seen(facts),
+        *_decides_from(facts),
         *_classes(facts),
         *facts.belief.limitations(),
-        *_used_twice(facts),
+        *_audit_reuse(facts),
         *notes,
         "Intervals are 95% and speak of chance in the rows, given this model; only those of the comparison speak of "
         "repetitions on the same rows. None of them covers a wrong belief or another population.",
@@ -250,7 +250,7 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def _sampled(facts: Facts) -> list[str]:
+def _sampling(facts: Facts) -> list[str]:
     """How the audited rows were sampled."""
     if facts.sample is None:
         return []
@@ -271,7 +271,7 @@ def _classes(facts: Facts) -> list[str]:
     ]
 
 
-def _seen(facts: Facts) -> list[str]:
+def _decides_from(facts: Facts) -> list[str]:
     """What the model decides from."""
     belief, columns = facts.belief, ", ".join(facts.belief.columns.sensitive)
     corrects = predicts_from(facts.model) == "biased"
@@ -296,7 +296,7 @@ def _seen(facts: Facts) -> list[str]:
     return warnings
 
 
-def _used_twice(facts: Facts) -> list[str]:
+def _audit_reuse(facts: Facts) -> list[str]:
     """Whether the audited rows served the model before they judged it."""
     audit = facts.audit
     if audit is None:
