@@ -223,7 +223,7 @@ class Belief(Describing):
         for name in (recorded, fair):
             if name in self.columns.context:
                 raise P4FError(f"column {name!r} is a label of the audit; the bias cannot depend on it")
-        start = self._awaiting(prior, confidence)
+        start = self._prepared(prior, confidence)
         rows, strata = audited_rows(start, audit, recorded, fair, favourable, drawn_from)
         if strata is not None and prior:
             raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")
@@ -233,7 +233,7 @@ class Belief(Describing):
             estimated = design.estimated(start.parameters, confidence)
         else:
             estimated = start._estimated(rows, confidence, strata)
-        belief = self._noted(start._with_parameters(estimated), plain_label(rows.classes[-1]))
+        belief = start._with_parameters(estimated)._with_counted_label(plain_label(rows.classes[-1]))
         belief._design = design
         warn_few(belief.parameters, rows.classes, planned_error(audit))
         if len(rows.classes) == 2 and all(parameter.value is not None for parameter in belief.parameters):
@@ -268,10 +268,10 @@ class Belief(Describing):
         """
         from problog4fairness.audit import posterior_draws
 
-        drawn = posterior_draws(self._counted_parts(), self._design, self._drawn_apart, count, random_state)
+        drawn = posterior_draws(self._counted_parts(), self._design, self._number_draws, count, random_state)
         return [self.bind(parameters) for parameters in drawn]
 
-    def _awaiting(self, prior: Mapping[str, Beta] | None, confidence: float) -> Self:
+    def _prepared(self, prior: Mapping[str, Beta] | None, confidence: float) -> Self:
         """The belief whose parameters are estimated with priors and intervals of this confidence."""
         known = checked_priors(prior, self.parameters)
         return self._with_parameters(
@@ -308,13 +308,13 @@ class Belief(Describing):
             audit, recorded=roles.recorded, fair=fair, favourable=favourable, drawn_from=table.drawn_from
         )
 
-    def _noted(self, estimated: Self, favourable: Any) -> Self:
+    def _with_counted_label(self, favourable: Any) -> Self:
         """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
         if self.record.classes is not None:
-            return estimated
+            return self
         known = self.favourable if favourable is None else favourable
-        return estimated._with_favourable(1 if known is None else known)
+        return self._with_favourable(1 if known is None else known)
 
-    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
+    def _number_draws(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
         """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
         return {}

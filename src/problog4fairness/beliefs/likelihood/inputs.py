@@ -54,7 +54,7 @@ class FairInputs:
         return FairInputs(table, index, int(index.shape[1]), self.apart), index
 
 
-_FOUND: WeakKeyDictionary[Rows, dict[object, FairInputs]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Rows, dict[object, FairInputs]] = WeakKeyDictionary()
 
 
 def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -> FairInputs:
@@ -73,14 +73,14 @@ def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -
     FairInputs
         The same object for the same rows, so that beliefs which differ in their parameters share what is learned from.
     """
-    known = _FOUND.setdefault(rows, {})
+    known = _KNOWN.setdefault(rows, {})
     key = (rows.features, tuple((name, tuple(value)) for name, value in (values or {}).items()))
     if key not in known:
-        known[key] = _found(rows, values)
+        known[key] = _all_inputs(rows, values)
     return known[key]
 
 
-def _found(rows: Rows, values: Mapping[str, Sequence[Any]] | None) -> FairInputs:
+def _all_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None) -> FairInputs:
     visible = rows.frame[list(rows.features)]
     if not values:
         table, place = _distinct(visible)

@@ -205,7 +205,7 @@ class Chain(Belief):
         if not self.stages:
             raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
         rows, strata = audited_rows(self, audit, recorded, fair, favourable, drawn_from)
-        belief = self._awaiting(prior, confidence)
+        belief = self._prepared(prior, confidence)
         with warnings.catch_warnings():
             if method == "joint":
                 warnings.simplefilter("ignore", AuditWarning)
@@ -221,7 +221,7 @@ class Chain(Belief):
             parameters = most_likely(belief, belief._leaf_value, program, parameters, rows, confidence, starts)
         warn_few(parameters, rows.classes, planned_error(audit))
         measured = self.measurement.parameters if self.measurement else ()
-        return self._noted(belief._with_parameters((*measured, *parameters)), favourable)
+        return belief._with_parameters((*measured, *parameters))._with_counted_label(favourable)
 
     def _with_parameters(self, parameters: tuple[Parameter, ...]) -> Chain:
         other, given = copy.copy(self), iter(parameters)
@@ -237,8 +237,8 @@ class Chain(Belief):
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         return [part.parameters for part in self._parts()]
 
-    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
-        return {} if self.measurement is None else self.measurement._drawn_apart(count, rng)
+    def _number_draws(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
+        return {} if self.measurement is None else self.measurement._number_draws(count, rng)
 
     def _parts(self) -> list[Belief]:
         return [*([self.measurement] if self.measurement else []), *self.stages]

@@ -229,7 +229,7 @@ class MeasurementBias(FeatureBias):
         """
         columns = by_feature(recorded, self.features, "recorded"), by_feature(fair, self.features, "fair")
         audit = as_audit(audit, tuple(columns[1].values()), drawn_from)
-        estimated, design = counted_features(self._awaiting(prior, confidence), audit, *columns, confidence, drawn_from)
+        estimated, design = counted_features(self._prepared(prior, confidence), audit, *columns, confidence, drawn_from)
         warn_few(
             [parameter for parameter in estimated if parameter.cell is None or parameter.cell.feature in self.features],
             error=planned_error(audit),

@@ -207,8 +207,8 @@ class NumericMeasurementBias(FeatureBias):
         other._check_factors()
         return other
 
-    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
-        """See :meth:`Belief._drawn_apart`: lines by the normal distribution, spreads by the chi-squared one."""
+    def _number_draws(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """See :meth:`Belief._number_draws`: lines by the normal distribution, spreads by the chi-squared one."""
         groups = list(self.by_group().values())
         draws = [
             {name: value for parameters in groups for name, value in drawn_values(parameters, rng).items()}
@@ -307,7 +307,7 @@ class NumericMeasurementBias(FeatureBias):
             raise P4FError("the group of an audited row must be known for certain")
         warn_unweighted(rows, "numeric features", groups)
         estimated: dict[str, Parameter] = {}
-        for (feature, level), parameters in self._awaiting(None, confidence).by_group().items():
+        for (feature, level), parameters in self._prepared(None, confidence).by_group().items():
             place = np.flatnonzero(groups == level)
             pair = first[feature][place], second[feature][place]
             require_enough(feature, self.variable.group_text(level), *pair)

@@ -318,11 +318,11 @@ class Annotators(Belief):
         other = copy.copy(self)
         other.symmetric, other.hard_rows = fit.form
         other._field_values = {**self._field_values, "symmetric": fit.form.symmetric, "hard_rows": fit.form.hard}
-        errors = [parameter for parameter in self._awaiting(None, confidence).parameters if parameter.cell is not None]
+        errors = [parameter for parameter in self._prepared(None, confidence).parameters if parameter.cell is not None]
         known = precision(model, fit, rival, confidence)
         other.parameters = learned_parameters(errors, list(self.annotators), fit, known, len(rows), confidence)
         warn_of_votes(other.parameters, fit, model.most_dependent(fit, voters), self.columns.recorded)
-        return self._noted(other, favourable)
+        return other._with_counted_label(favourable)
 
     def fair_proba(
         self, table: pd.DataFrame, *, recorded: Mapping[str, str] | None = None, favourable: Any = None

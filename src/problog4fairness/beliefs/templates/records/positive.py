@@ -139,9 +139,9 @@ class PositiveUnlabelled(Selection):
         stated = {parameter.cell: parameter.value for parameter in self._parameters(positives, 1, "positives")}
         parameters = [
             self._by_share(parameter, stated[parameter.cell], rows, confidence)
-            for parameter in self._awaiting(None, confidence).parameters
+            for parameter in self._prepared(None, confidence).parameters
         ]
-        return self._noted(self._with_parameters(tuple(parameters)), favourable)
+        return self._with_parameters(tuple(parameters))._with_counted_label(favourable)
 
     def _by_share(self, parameter: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
         """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""

@@ -146,9 +146,9 @@ class Selection(LabelStage):
             follows = acceptance if everybody.record.gaps else "label"
             labels = frame_of(audit), recorded, fair, favourable
             parameters = learned_from(
-                everybody._awaiting(None, confidence), *labels, features, confidence, use_sensitive, follows
+                everybody._prepared(None, confidence), *labels, features, confidence, use_sensitive, follows
             )
-            estimated = self._noted(everybody, favourable)._with_parameters(parameters)
+            estimated = everybody._with_counted_label(favourable)._with_parameters(parameters)
         elif fair is None:
             raise P4FError(self._ways())
         else:

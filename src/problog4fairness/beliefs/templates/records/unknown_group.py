@@ -293,7 +293,7 @@ class UnknownGroup(Belief):
             raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
         linked = np.flatnonzero(known >= 0)
         places, sizes = self.cells.positions(rows.take(linked)).astype(np.int64), self.cells.shape if additive else None
-        groups = self._awaiting(None, confidence).group_parameters
+        groups = self._prepared(None, confidence).group_parameters
         counted = linked_shares(groups, places, known[linked], confidence, sizes)
         warn_few(counted, error=error)
         inner = self.belief
