@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,12 @@ def test_few_names_stand_beside_the_rooms():
 
 def test_a_belief_has_few_public_members():
     assert len([name for name in dir(p4f.Belief) if not name.startswith("_")]) <= MEMBERS
+
+
+def test_other_rooms_ask_a_belief_for_its_public_members_only():
+    others = [path for path in modules() if path.relative_to(PACKAGE).parts[0] != "beliefs"]
+    asked = {path.name: re.findall(r"\bbelief_?\._[a-z]\w*", path.read_text(encoding="utf-8")) for path in others}
+    assert {name: members for name, members in asked.items() if members} == {}
 
 
 def imported(path: Path) -> list[str]:
