@@ -151,6 +151,14 @@ class AuditRules:
         Where rows are sampled by recorded features, their strata, and the values of each feature.
     undivided
         Why rows cannot be divided into strata; empty where they can.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> p4f.LabelBias("poor_area").audit_rules.counted
+    True
+    >>> p4f.RowBias("poor_area", p4f.depends_on({"officer": ("ann", "bob")}), False).audit_rules.counted
+    False
     """
 
     variables: tuple[Sensitive, ...] = ()
