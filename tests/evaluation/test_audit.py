@@ -8,7 +8,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
 from problog4fairness.evaluation.data import cells
-from problog4fairness.evaluation.methods.through_belief import ThroughBelief
+from problog4fairness.evaluation.methods.method import ThroughBelief
 from problog4fairness.evaluation.run import predictions
 from tests.evaluation.data import loans, rows_of, table_of
 

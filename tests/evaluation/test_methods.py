@@ -11,7 +11,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.evaluation.baseline import BaselineClassifier
 from problog4fairness.evaluation.data import cells
 from problog4fairness.evaluation.methods import METHODS
-from problog4fairness.evaluation.methods.through_belief import ThroughBelief
+from problog4fairness.evaluation.methods.method import ThroughBelief
 from problog4fairness.evaluation.run import predictions, scored
 from problog4fairness.learners import Network
 from tests.evaluation.data import BELIEF, QUICK, binary, loans, rows_of

@@ -3,8 +3,7 @@ from .comparison import compare, compare_rows, learner_word
 from .data import Cell, ComparedRows, cells, compared_rows, default_seeds
 from .gains import GAIN_COLUMNS, RATES, SCORE_COLUMNS, Gain
 from .methods import METHODS
-from .methods.method import Method, Steps, Trained, Training
-from .methods.through_belief import ThroughBelief
+from .methods.method import Method, Steps, ThroughBelief, Trained, Training
 from .result import APART, Comparison, styles
 from .run import Predictions, predictions, scored
 

@@ -17,8 +17,7 @@ from problog4fairness.estimators import DebiasedClassifier, check_use_sensitive,
 from problog4fairness.evaluation.data import Cell, ComparedRows, cells, compared_rows
 from problog4fairness.evaluation.gains import audited_scores, decided_shares, gains, selection_rates
 from problog4fairness.evaluation.methods import METHODS
-from problog4fairness.evaluation.methods.method import Method
-from problog4fairness.evaluation.methods.through_belief import ThroughBelief
+from problog4fairness.evaluation.methods.method import Method, ThroughBelief
 from problog4fairness.evaluation.result import Comparison
 from problog4fairness.evaluation.run import Predictions, chosen_group_use, chosen_learner, predictions, scored
 from problog4fairness.learners import LEARNERS, Auto, Learner, Linear, named_learner

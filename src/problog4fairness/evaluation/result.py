@@ -20,8 +20,7 @@ from problog4fairness.evaluation.gains import GAIN_COLUMNS as GAINS
 from problog4fairness.evaluation.gains import LABELS, RATES, Gain
 from problog4fairness.evaluation.gains import SCORE_COLUMNS as AUDITED
 from problog4fairness.evaluation.methods import METHODS
-from problog4fairness.evaluation.methods.method import Method
-from problog4fairness.evaluation.methods.through_belief import ThroughBelief
+from problog4fairness.evaluation.methods.method import Method, ThroughBelief
 from problog4fairness.metrics import METRICS, summarise
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import GroupUse, choose_group_use, drawn_seed, settled
 from problog4fairness.evaluation.data import Cell, ComparedRows
-from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
-from problog4fairness.evaluation.methods.through_belief import ThroughBelief
+from problog4fairness.evaluation.methods.method import Method, Steps, ThroughBelief, Trained, Training
 from problog4fairness.learners import Bar, Fitted, Learner, Task, fit_tasks, listening, progress_bar
 from problog4fairness.metrics import scores
 
