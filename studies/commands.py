@@ -202,26 +202,26 @@ def more(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Out
     _reproduce(more_beliefs(quick=quick, seeds=seeds), output, jobs=jobs)
 
 
-@app.command(epilog="Example:  doubt --quick --jobs 2 -o results")
-def doubt(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+@app.command(epilog="Example:  checks --quick --jobs 2 -o results")
+def checks(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
     """Beyond the paper: how often the tests of a belief raise a false alarm, and how often they find what is wrong.
 
     On made-up people. A run that was interrupted goes on where it stopped.
     """
-    from studies.doubt import doubt_study
+    from studies.checks import check_study
 
-    _reproduce(doubt_study(quick=quick, seeds=seeds), output, jobs=jobs)
+    _reproduce(check_study(quick=quick, seeds=seeds), output, jobs=jobs)
 
 
-@app.command(epilog="Example:  bands --quick --jobs 2 -o results")
-def bands(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
-    """Beyond the paper: whether the bands of a model hold the truth as often as they say.
+@app.command(epilog="Example:  uncertainty --quick --jobs 2 -o results")
+def uncertainty(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+    """Beyond the paper: whether the posterior intervals of a model hold the truth as often as they say.
 
     On 300 simulated audits of made-up people. A run that was interrupted goes on where it stopped.
     """
-    from studies.bands import band_study
+    from studies.uncertainty import uncertainty_study
 
-    _reproduce(band_study(quick=quick, seeds=seeds), output, jobs=jobs)
+    _reproduce(uncertainty_study(quick=quick, seeds=seeds), output, jobs=jobs)
 
 
 @app.command("audit-design", epilog="Example:  audit-design --quick -o results")

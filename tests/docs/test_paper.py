@@ -19,8 +19,8 @@ PAPER = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
         ("78 rows on average", "audit-design", r"\| demo \(5,000\) \| 78 \("),
         ("needs 1,529", "audit-design", r"\| demo \(5,000\) \| .*\| 1,529 \|"),
         ("is 94.8%", "audit-design", r"covers at least 94% .* 94.8% of 2,000"),
-        ("in 2.3% of simulations", "doubt", r"right, estimated: .* 2.3% of 300"),
-        ("in 65.0% of simulations", "doubt", r"moves by ±.15 with a number: .* 65.0% of 60"),
+        ("in 2.3% of simulations", "checks", r"right, estimated: .* 2.3% of 300"),
+        ("in 65.0% of simulations", "checks", r"moves by ±.15 with a number: .* 65.0% of 60"),
         ("reaches .0297", "learners", r"measurement, linear: calibration error .* \+0.0297 "),
     ],
 )

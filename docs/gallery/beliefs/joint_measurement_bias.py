@@ -40,7 +40,7 @@ tables = {
     "together": (together, recorded),
     "one by one": (alone, recorded),
     "trained on recorded labels": (None, recorded),
-    "knowing the fair features": (None, fair),
+    "oracle (fair features)": (None, fair),
 }
 for name, (own, table) in tables.items():
     model = p4f.DebiasedClassifier(own, "linear", random_state=0).fit(table[learn], label[learn])

@@ -44,7 +44,7 @@ learn, test = slice(400, 4000), slice(4000, None)
 tables = {
     "this model": (belief, recorded),
     "trained on recorded labels": (None, recorded),
-    "knowing the fair scores": (None, fair),
+    "oracle (fair scores)": (None, fair),
 }
 for name, (own, table) in tables.items():
     model = p4f.DebiasedClassifier(own, "linear", random_state=0).fit(table[learn], repaid[learn])

@@ -1,4 +1,4 @@
-"""Simulated audits: made-up people with label bias, a part of them audited, and the bands that follow."""
+"""Simulated audits: made-up people with label bias, a part of them audited, and the posterior intervals that follow."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def truth() -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class BandStack(Stack):
+class UncertaintyStack(Stack):
     """Some simulated audits.
 
     Attributes
     ----------
-    doubt
-        One of :data:`AUDITS`: what bands carry.
+    carried
+        One of :data:`AUDITS`: what intervals carry.
     seeds
         One for each audit.
     rows, audited, draws
-        See :class:`studies.bands.BandStudy`.
+        See :class:`studies.uncertainty.UncertaintyStudy`.
     """
 
-    doubt: str
+    carried: str
     seeds: tuple[int, ...]
     rows: int
     audited: int
@@ -64,7 +64,7 @@ class BandStack(Stack):
     @property
     def name(self) -> str:
         """See :meth:`Stack.name`."""
-        return f"{self.doubt}, audits {self.seeds[0]} to {self.seeds[-1]}"
+        return f"{self.carried}, audits {self.seeds[0]} to {self.seeds[-1]}"
 
     @property
     def cells(self) -> int:
@@ -75,7 +75,7 @@ class BandStack(Stack):
     def settings(self) -> Identity:
         """See :meth:`Stack.settings`."""
         return {
-            "doubt": self.doubt,
+            "carried": self.carried,
             "seeds": self.seeds,
             "rows": self.rows,
             "audited": self.audited,
@@ -85,7 +85,7 @@ class BandStack(Stack):
     def keys(self) -> Keys:
         """See :meth:`Stack.keys`."""
         metrics = [f"{quantity} {measure}" for quantity in QUANTITIES for measure in MEASURES]
-        return [(self.doubt, seed, metric) for seed in self.seeds for metric in metrics]
+        return [(self.carried, seed, metric) for seed in self.seeds for metric in metrics]
 
     def compute(self, work: Work) -> Table:
         """See :meth:`Stack.compute`."""
@@ -106,11 +106,11 @@ class BandStack(Stack):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some audits have few rows of a cell
             belief = p4f.LabelBias("group").estimate(audit, recorded="recorded", fair="fair")
-            if self.doubt == "as if certain":
+            if self.carried == "as if certain":
                 belief = belief.bind({own.name: own.value or 0.0 for own in belief.parameters})
             model = p4f.DebiasedClassifier(belief, "linear", random_state=seed).fit(frame, recorded)
-            bands = model.uncertainty(frame, recorded, draws=self.draws, random_state=seed, progress=False)
+            intervals = model.uncertainty(frame, recorded, draws=self.draws, random_state=seed, progress=False)
         found = []
-        for true, row in zip(truth().values(), bands.table.to_dict("records"), strict=True):
+        for true, row in zip(truth().values(), intervals.table.to_dict("records"), strict=True):
             found += [float(row["low"] <= true <= row["high"]), row["high"] - row["low"], row["value"] - true]
         return found

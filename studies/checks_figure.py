@@ -1,4 +1,4 @@
-"""The figure of the study of doubts: how often each situation is contradicted, and by which test."""
+"""The figure of the study of checks: how often each situation is contradicted, and by which test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from studies.doubt_cells import CONTRADICTED, TESTS
+from studies.check_cells import CONTRADICTED, TESTS
 
 RIGHT, WRONG, GREY = "#0072B2", "#D55E00", "#777777"
 

@@ -1,6 +1,6 @@
-"""What bands cost: 50 draws against one fit, for each learner, in processor time of one run.
+"""What posterior intervals cost: 50 draws against one fit, for each learner, in processor time of one run.
 
-python benchmarks/bands.py [--rows 5000] [--rounds 3]
+python benchmarks/uncertainty.py [--rows 5000] [--rounds 3]
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
         one = _seconds(lambda own=model: own.fit(frame, recorded), options.rounds)
         many = _seconds(lambda own=model: own.uncertainty(frame, recorded, draws=50, progress=False), options.rounds)
         verdict = "met" if many <= goal * one else "missed"
-        print(f"{name:22} fit {one:6.2f}  bands {many:6.2f}  {many / one:5.1f} times, goal {goal}: {verdict}")
+        print(f"{name:22} fit {one:6.2f}  intervals {many:6.2f}  {many / one:5.1f} times, goal {goal}: {verdict}")
 
 
 def _seconds(work: Callable[[], object], rounds: int) -> float:

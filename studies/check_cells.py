@@ -202,7 +202,7 @@ def belief_of(situation: Situation, audit: pd.DataFrame) -> LabelBias:
 
 
 @dataclass(frozen=True)
-class DoubtStack(Stack):
+class CheckStack(Stack):
     """Some simulations of one situation."""
 
     situation: Situation

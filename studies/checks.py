@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from scipy.stats import binomtest
 
-from studies.doubt_cells import CONTRADICTED, METRICS, SITUATIONS, DoubtStack, Situation
+from studies.check_cells import CONTRADICTED, METRICS, SITUATIONS, CheckStack, Situation
 from studies.engine.claims import Claim, often
 from studies.engine.study import Study
 
@@ -24,7 +24,7 @@ FIRST = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class DoubtStudy(Study):
+class CheckStudy(Study):
     """Situations × simulations.
 
     Attributes
@@ -34,7 +34,7 @@ class DoubtStudy(Study):
     rows, audited
         Of each simulation.
     situations
-        Some of :data:`studies.doubt_cells.SITUATIONS`.
+        Some of :data:`studies.check_cells.SITUATIONS`.
     """
 
     columns = ("case", "seed", "metric", "value")
@@ -48,12 +48,12 @@ class DoubtStudy(Study):
     @property
     def name(self) -> str:
         """See :meth:`Study.name`."""
-        return "doubt"
+        return "checks"
 
-    def stacks(self) -> list[DoubtStack]:
+    def stacks(self) -> list[CheckStack]:
         """See :meth:`Study.stacks`."""
         return [
-            DoubtStack(own, tuple(range(FIRST + start, FIRST + min(start + TOGETHER, count))), self.rows, self.audited)
+            CheckStack(own, tuple(range(FIRST + start, FIRST + min(start + TOGETHER, count))), self.rows, self.audited)
             for start in range(0, max(self.right, self.wrong), TOGETHER)
             for own in self.situations
             for count in [self.right if own.right else self.wrong]
@@ -102,7 +102,7 @@ class DoubtStudy(Study):
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""
-        from studies.doubt_figure import draw
+        from studies.checks_figure import draw
 
         return {"figure": draw(self.tables(results)["shares"], {own.name: own.right for own in self.situations})}
 
@@ -122,7 +122,7 @@ class DoubtStudy(Study):
         ]
 
 
-def doubt_study(*, quick: bool = False, seeds: int | None = None) -> DoubtStudy:
+def check_study(*, quick: bool = False, seeds: int | None = None) -> CheckStudy:
     """The study in full, or a quick one with fewer simulations.
 
     Parameters
@@ -133,4 +133,4 @@ def doubt_study(*, quick: bool = False, seeds: int | None = None) -> DoubtStudy:
         How many simulations of each situation.
     """
     right, wrong = (20, 10) if quick else (300, 100)
-    return DoubtStudy(right if seeds is None else seeds, wrong if seeds is None else seeds)
+    return CheckStudy(right if seeds is None else seeds, wrong if seeds is None else seeds)

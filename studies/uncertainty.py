@@ -1,4 +1,4 @@
-"""Do bands hold what they promise? Audits drawn again and again from people of whom the truth is known."""
+"""Do posterior intervals hold what they promise? Audits repeated on people of whom the truth is known."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from studies.band_stacks import AUDITS, QUANTITIES, BandStack
 from studies.engine.claims import Claim, often
 from studies.engine.study import Study
+from studies.uncertainty_stacks import AUDITS, QUANTITIES, UncertaintyStack
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Simulations that are stored as one, and what is asked of bands of 95%.
+# Simulations that are stored as one, and what is asked of 95% intervals.
 TOGETHER, ASKED = 25, 0.93
-# Audits that are enough to show what happens where their doubt is left out.
+# Audits that are enough to show what happens where their uncertainty is left out.
 CONTRAST = 50
 
 
 @dataclass(frozen=True, eq=False)
-class BandStudy(Study):
-    """Simulated audits × what bands carry.
+class UncertaintyStudy(Study):
+    """Simulated audits × what intervals carry.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class BandStudy(Study):
         Beliefs that are drawn for each.
     """
 
-    columns = ("doubt", "seed", "metric", "value")
+    columns = ("carried", "seed", "metric", "value")
 
     seeds: tuple[int, ...] = tuple(range(300))
     rows: int = 2_000
@@ -45,34 +45,34 @@ class BandStudy(Study):
     @property
     def name(self) -> str:
         """See :meth:`Study.name`."""
-        return "bands"
+        return "uncertainty"
 
-    def stacks(self) -> list[BandStack]:
+    def stacks(self) -> list[UncertaintyStack]:
         """See :meth:`Study.stacks`."""
         found = []
-        for doubt, seeds in zip(AUDITS, (self.seeds, self.seeds[:CONTRAST]), strict=True):
+        for carried, seeds in zip(AUDITS, (self.seeds, self.seeds[:CONTRAST]), strict=True):
             parts = [seeds[start : start + TOGETHER] for start in range(0, len(seeds), TOGETHER)]
-            found += [BandStack(doubt, own, self.rows, self.audited, self.draws) for own in parts]
+            found += [UncertaintyStack(carried, own, self.rows, self.audited, self.draws) for own in parts]
         return found
 
     def claims(self, results: pd.DataFrame) -> list[Claim]:
         """See :meth:`Study.claims`."""
-        audited = results[results["doubt"] == "audited"].set_index("metric")["value"]
+        audited = results[results["carried"] == "audited"].set_index("metric")["value"]
         return [
-            often(f"the 95% band of the {own} holds the truth in at least 93% of audits", covered, ASKED)
+            often(f"the 95% interval of the {own} holds the truth in at least 93% of audits", covered, ASKED)
             for own in QUANTITIES
             if len(covered := audited[audited.index == f"{own} covered"])
         ]
 
     def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
         """See :meth:`Study.tables`."""
-        table = results.groupby(["doubt", "metric"], sort=False)["value"].mean().unstack("doubt")
+        table = results.groupby(["carried", "metric"], sort=False)["value"].mean().unstack("carried")
         return {"coverage": table.reset_index()}
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""
-        from studies.bands_figure import draw
         from studies.engine.report import summary_of
+        from studies.uncertainty_figure import draw
 
         return {"figure": draw(summary_of(results))}
 
@@ -88,7 +88,7 @@ class BandStudy(Study):
         ]
 
 
-def band_study(*, quick: bool = False, seeds: int | None = None) -> BandStudy:
+def uncertainty_study(*, quick: bool = False, seeds: int | None = None) -> UncertaintyStudy:
     """The study in full, or a quick one with 20 audits.
 
     Parameters
@@ -98,4 +98,4 @@ def band_study(*, quick: bool = False, seeds: int | None = None) -> BandStudy:
     seeds
         How many audits, where not 300 (20 if quick).
     """
-    return BandStudy(tuple(range(seeds if seeds is not None else 20 if quick else 300)))
+    return UncertaintyStudy(tuple(range(seeds if seeds is not None else 20 if quick else 300)))

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from studies.doubt import DoubtStudy, doubt_study
-from studies.doubt_cells import METRICS, SITUATIONS, TRUE, belief_of, drawn
+from studies.check_cells import METRICS, SITUATIONS, TRUE, belief_of, drawn
+from studies.checks import CheckStudy, check_study
 from studies.engine.run import identity_of, run
 
 BY_NAME = {own.name: own for own in SITUATIONS}
-TINY = DoubtStudy(2, 1, 600, 60, (BY_NAME["right, estimated"], BY_NAME["no bias at all"]))
+TINY = CheckStudy(2, 1, 600, 60, (BY_NAME["right, estimated"], BY_NAME["no bias at all"]))
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +58,11 @@ def test_numbers_claims_and_figure(results):
 
 
 def test_more_simulations_keep_those_that_are_stored():
-    few, more = doubt_study(seeds=40).stacks(), doubt_study(seeds=60).stacks()
+    few, more = check_study(seeds=40).stacks(), check_study(seeds=60).stacks()
     known = [identity_of(own) for own in more]
     assert all(identity_of(own) in known for own in few)
     assert identity_of(replace(few[0], audited=300)) not in known
-    assert len(doubt_study().stacks()) == 15 * 15 + 15 * 5
+    assert len(check_study().stacks()) == 15 * 15 + 15 * 5
 
 
 def test_a_run_that_was_stopped_early_says_what_it_does_not_decide(results):

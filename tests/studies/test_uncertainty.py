@@ -1,14 +1,14 @@
-"""The study of bands: its grid, numbers, claims and figure."""
+"""The study of uncertainty: its grid, numbers, claims and figure."""
 
 from __future__ import annotations
 
 import pytest
 
-from studies.band_stacks import AUDITS, MEASURES, QUANTITIES, truth
-from studies.bands import CONTRAST, BandStudy, band_study
 from studies.engine.run import run
+from studies.uncertainty import CONTRAST, UncertaintyStudy, uncertainty_study
+from studies.uncertainty_stacks import AUDITS, MEASURES, QUANTITIES, truth
 
-TINY = BandStudy((0, 1), 300, 60, 10)
+TINY = UncertaintyStudy((0, 1), 300, 60, 10)
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,9 @@ def results(tmp_path_factory):
 
 
 def test_the_grid():
-    assert len(band_study().seeds) == 300
-    assert len(band_study(quick=True).seeds) == 20
-    assert sum(stack.cells for stack in band_study().stacks()) == 300 + CONTRAST
+    assert len(uncertainty_study().seeds) == 300
+    assert len(uncertainty_study(quick=True).seeds) == 20
+    assert sum(stack.cells for stack in uncertainty_study().stacks()) == 300 + CONTRAST
     assert truth()["disparity"] == pytest.approx(truth()["mean, group"] - truth()["mean, others"])
 
 
@@ -29,7 +29,7 @@ def test_every_audit_has_its_numbers(results):
     assert len(results) == 2 * len(AUDITS) * len(QUANTITIES) * len(MEASURES)
     covered = results[results["metric"].str.endswith("covered")]["value"]
     assert set(covered) <= {0.0, 1.0}
-    width = results[results["metric"] == "mean, group width"].groupby("doubt")["value"].mean()
+    width = results[results["metric"] == "mean, group width"].groupby("carried")["value"].mean()
     assert width["audited"] > width["as if certain"]
 
 
