@@ -103,7 +103,7 @@ def test_any_program_is_bound_to_the_sensitive_column():
     assert belief.column_values("area", frame).tolist() == [0, 1]
     assert read_belief(OWN, columns={"area": "poor"}).network_columns == {"area": "poor"}
     assert read_belief(OWN).network_columns == {"area": "area"}
-    with pytest.raises(P4FError, match="which is not 'M' or 'F'"):
+    with pytest.raises(P4FError, match="which is not among 'M', 'F'"):
         belief.column_values("area", pd.DataFrame({"sex": ["D"]}))
     with pytest.raises(P4FError, match="must be two"):
         p4f.ProgramBelief(OWN, values={"area": ("a",)})
