@@ -153,10 +153,11 @@ class ImaginedRows:
 
 def imagined_rows(belief: Belief, audit: Design, values: Mapping[str, float]) -> ImaginedRows:
     """Imagined rows of each stratum, from known values of parameters by name."""
+    counted = belief.audit_rules.counted
     parameters = {
         parameter.cell: values.get(parameter.name, USUAL)
         for parameter in belief.parameters
-        if belief.audit_rules.counted and parameter.cell is not None and not audit.is_ruled(parameter.cell)
+        if counted and parameter.cell is not None and not audit.is_ruled(parameter.cell)
     }
     stated = any(parameter.name in values for parameter in belief.parameters if parameter.cell in parameters)
     if audit.rows.any() and not stated:
@@ -169,7 +170,7 @@ def imagined_rows(belief: Belief, audit: Design, values: Mapping[str, float]) ->
             if (cell.feature or LABEL) == thing:
                 first, second = (cell.fair, cell.recorded) if thing == LABEL else (cell.recorded, cell.fair)
                 chances[cell.group, first, second] = value
-        if not belief.audit_rules.counted:
+        if not counted:
             chances[:] = USUAL / max(1, size - 1)
         # The probability that nothing changes is the rest.
         same = np.arange(size)

@@ -229,7 +229,8 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
 
 def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:
     """What is to be known: the parameters, or where these have no cells, P(recorded | fair, group)."""
-    if audit.things != (LABEL,) or belief.audit_rules.counted:
+    rules = belief.audit_rules
+    if audit.things != (LABEL,) or rules.counted:
         targets = audit.targets(probabilities(belief.parameters))
     else:
         notes.append("its parameters are not counted one by one: the plan is for P(recorded | fair, group)")
@@ -237,7 +238,7 @@ def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) ->
         targets = [
             audit.target(Cell(group, fair, recorded), f"P({label[recorded]}|{label[fair]})", strata.groups[group])
             for group, fair, recorded in np.ndindex(groups, classes, classes)
-            if fair != recorded and belief.audit_rules.acts(group, fair, recorded)
+            if fair != recorded and rules.acts(group, fair, recorded)
         ]
     targets = [target for target in targets if len(target.used)]
     if not targets:
