@@ -127,8 +127,7 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
     """The described belief with the numbers of the text; None where the text is another program."""
     if isinstance(described, ProgramBelief):
         return described if Program(body) == Program(_written(described)) else None
-    known = probabilities(described.parameters)
-    names = [parameter.name for parameter in known]
+    names = dict.fromkeys(parameter.name for parameter in probabilities(described.parameters))
     expected, written = tokens(described.bind(None).text()), tokens(body)
     slots = Counter(token.text for token in expected if token.weight)
     odd = next((parameter for parameter in names if slots[parameter] != 1), None)
