@@ -144,7 +144,8 @@ def _rows(belief: Belief, given: TrainingRows, recorded: str, frame: pd.DataFram
     weights = None
     if given.audit_weights is not None and given.audit_weights.nunique() > 1:
         weights = given.audit_weights.fillna(0.0).to_numpy()
-    features = tuple(name for name in map(str, given.features.columns) if name not in belief.columns.withheld)
+    withheld = belief.columns.withheld
+    features = tuple(name for name in map(str, given.features.columns) if name not in withheld)
     roles = Roles(given.label, fair=given.fair, labels=classes)
     return replace(Rows.from_table(whole, roles, belief, features=features), audit_weights=weights)
 

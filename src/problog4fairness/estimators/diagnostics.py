@@ -198,7 +198,8 @@ def table_concerns(rows: Rows, belief: Belief) -> list[str]:
     labels = rows.recorded[known]
     if len(known) < LEAST_ROWS or len(np.unique(labels)) < 2:
         return []
-    names = [name for name in rows.features if name not in belief.columns.sensitive]
+    sensitive = belief.columns.sensitive
+    names = [name for name in rows.features if name not in sensitive]
     columns = {name: rows.frame[name].iloc[known] for name in names}
     sentences = []
     same = [name for name, column in columns.items() if _gives_away(column, labels)]

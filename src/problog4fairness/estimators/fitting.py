@@ -312,8 +312,9 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
         raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
-    sensitive = {*names, *belief.columns.sensitive}
-    readable = [name for name in frame.columns if name not in {*belief.columns.withheld, *belief.columns.recorded}]
+    read = belief.columns
+    sensitive, hidden = {*names, *read.sensitive}, {*read.withheld, *read.recorded}
+    readable = [name for name in frame.columns if name not in hidden]
     visible = [name for name in readable if name in sensitive]
     decided: DecidedBy = "default" if model.use_sensitive == "auto" else "statement"
     model.group_use_ = GroupUse(model.use_sensitive is True and bool(visible), tuple(visible), decided)

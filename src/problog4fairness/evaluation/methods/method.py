@@ -282,5 +282,6 @@ class ThroughBelief(Method):
     def inputs(self, rows: Rows, use_sensitive: bool | None = None) -> tuple[str, ...]:
         """The columns that the learner reads: by default as stated, group-free or with the group."""
         used = self.use_sensitive if use_sensitive is None else use_sensitive
-        hidden = set() if used else {*self.sensitive.columns, *self.belief.columns.sensitive}
-        return tuple(name for name in rows.features if name not in {*hidden, *self.belief.columns.withheld})
+        read = self.belief.columns
+        hidden = {*read.withheld, *(() if used else (*self.sensitive.columns, *read.sensitive))}
+        return tuple(name for name in rows.features if name not in hidden)
