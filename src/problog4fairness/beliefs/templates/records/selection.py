@@ -203,12 +203,8 @@ def learned_from(
         learned = learn(terms, rows, matrix, start, confidence)
     if learned is None or (acceptance == "auto" and _follows_features(rows, matrix, shares, features, learned)):
         return tuple(_accepted(parameter, rows, shares, confidence) for parameter in belief.parameters)
-    return _with_learned(belief.parameters, learned, len(rows))
-
-
-def _with_learned(parameters: Sequence[Parameter], learned: Learned, rows: int) -> tuple[Parameter, ...]:
-    """The parameters with what was learned of them; warns of those that the record hardly tells."""
-    known = estimated_jointly(parameters, learned.values, learned.low, learned.high, learned.information, rows, SOURCE)
+    ends, information = (learned.low, learned.high), learned.information
+    known = estimated_jointly(belief.parameters, learned.values, *ends, information, len(rows), SOURCE)
     for parameter in known:
         low, high = parameter.low or 0.0, parameter.high or 1.0
         if high - low > UNTOLD:
