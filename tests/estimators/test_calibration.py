@@ -56,7 +56,7 @@ def test_a_belief_that_holds_is_left_alone_or_hardly_moved():
     uncalibrated = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
     moved = np.abs(uncalibrated.log_proba(frame[model.columns_]).exp().numpy() - model.predict_proba(frame)).mean()
     assert moved < 0.03
-    assert not any("they were calibrated" in concern for concern in model.concerns_)
+    assert not any("they were calibrated" in sentence for sentence in model.training_warnings_)
 
 
 def test_few_audited_rows_teach_but_do_not_calibrate():
@@ -76,7 +76,7 @@ def test_it_is_saved_as_numbers(tmp_path, learner):
     again = p4f.DebiasedClassifier.load(tmp_path / "model.p4f")
     assert isinstance(again.fitted_, Calibrated)
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    assert (again.concerns_, again.audited_) == (model.concerns_, 300)
+    assert (again.training_warnings_, again.audited_) == (model.training_warnings_, 300)
 
 
 def test_many_classes_and_distorted_features():

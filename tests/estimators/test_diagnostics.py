@@ -25,12 +25,14 @@ def table(seed=0, rows=3000, *, noise=False):
     return frame, pd.Series(group, name="group"), fair, recorded
 
 
-def concerns(frame, group, recorded, strengths=TRUE, fair=None):
+def training_warnings(frame, group, recorded, strengths=TRUE, fair=None):
     belief = p4f.LabelBias("group", *(dict(enumerate(strength)) for strength in strengths))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LearningWarning)
         return (
-            p4f.DebiasedClassifier(belief, "linear").fit(frame, recorded, sensitive_features=group, fair=fair).concerns_
+            p4f.DebiasedClassifier(belief, "linear")
+            .fit(frame, recorded, sensitive_features=group, fair=fair)
+            .training_warnings_
         )
 
 
@@ -40,7 +42,7 @@ def test_nothing_is_said_of_right_beliefs(audited):
     for seed in range(6):
         frame, group, fair, recorded = table(seed)
         known = np.where(np.arange(len(fair)) < audited, fair, np.nan) if audited else None
-        assert concerns(frame, group, recorded, fair=known) == []
+        assert training_warnings(frame, group, recorded, fair=known) == []
 
 
 @pytest.mark.parametrize("strengths", [((0, 0), (0, 0)), ((0.4, 0.15), (0.05, 0.1))], ids=["none", "opposite"])
@@ -49,20 +51,20 @@ def test_wrong_beliefs_are_told_by_the_record_alone(strengths):
         frame, group, _, recorded = table(seed)
         assert any(
             "the model expects" in sentence and "group = " in sentence
-            for sentence in concerns(frame, group, recorded, strengths)
+            for sentence in training_warnings(frame, group, recorded, strengths)
         )
 
 
 def test_a_record_that_the_belief_does_not_allow():
     frame, group, _, _ = table()
     ones = np.where(np.arange(len(frame)) < 30, 0, 1)
-    found = concerns(frame, group, ones, ((0.5, 0.5), (0.1, 0.1)))
+    found = training_warnings(frame, group, ones, ((0.5, 0.5), (0.1, 0.1)))
     assert any("recorded" in sentence and "at most 50.0%" in sentence for sentence in found), found
 
 
 def test_features_that_are_noise():
     frame, group, _, recorded = table(noise=True)
-    assert any("none of the 4 features" in sentence for sentence in concerns(frame, group, recorded))
+    assert any("none of the 4 features" in sentence for sentence in training_warnings(frame, group, recorded))
 
 
 @pytest.mark.parametrize("hidden", [lambda y: y, lambda y: 10.0 * y + np.linspace(0, 5, len(y))], ids=["copy", "score"])
@@ -70,7 +72,7 @@ def test_features_that_are_the_record(hidden):
     frame, group, _, recorded = table()
     assert any(
         "'again'" in sentence and "drop" in sentence
-        for sentence in concerns(frame.assign(again=hidden(recorded)), group, recorded)
+        for sentence in training_warnings(frame.assign(again=hidden(recorded)), group, recorded)
     )
 
 
@@ -90,5 +92,5 @@ def test_annotators_who_copy(copied):
     belief = p4f.Annotators(list(each)).estimate(each)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LearningWarning)
-        found = p4f.DebiasedClassifier(belief, "linear").fit(frame, each).concerns_
+        found = p4f.DebiasedClassifier(belief, "linear").fit(frame, each).training_warnings_
     assert any("'v2' and 'v5'" in sentence for sentence in found) is copied

@@ -90,7 +90,7 @@ def test_a_feature_that_determines_the_group_is_a_warning_where_the_group_is_hid
         model.fit(table[["x", "race", "area"]], table["granted"])
     model.set_params(use_sensitive=True)
     model.fit(table[["x", "race", "area"]], table["granted"])
-    assert not any("race" in sentence for sentence in model.concerns_)
+    assert not any("race" in sentence for sentence in model.training_warnings_)
 
 
 def test_a_comparison_chooses_as_a_fit_does():

@@ -26,8 +26,8 @@ def test_training_that_was_cut_short(tmp_path):
     with pytest.warns(LearningWarning, match=r"stopped at its last epoch \(3\) while the loss was still falling"):
         model = fitted(learner=Network(max_epochs=3))
     model.save(tmp_path / "model.p4f")
-    assert p4f.DebiasedClassifier.load(tmp_path / "model.p4f").concerns_ == model.concerns_
-    assert not fitted(learner=Network(max_epochs=200, networks=2)).concerns_
+    assert p4f.DebiasedClassifier.load(tmp_path / "model.p4f").training_warnings_ == model.training_warnings_
+    assert not fitted(learner=Network(max_epochs=200, networks=2)).training_warnings_
 
 
 def test_predictions_that_are_nearly_constant():
@@ -67,4 +67,4 @@ def test_nothing_is_said_of_a_model_that_learned():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for learner in ("linear", "boosted", "auto"):
-            assert not fitted(learner=learner).concerns_
+            assert not fitted(learner=learner).training_warnings_

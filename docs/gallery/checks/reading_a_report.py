@@ -28,13 +28,13 @@ names = {
 page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", names=names)
 
 # %%
-# It begins with sentences. Read the warnings and concerns before anything else: where there are some, the rest does
+# It begins with sentences. Read the warnings before anything else: where there are some, the rest does
 # not count for much.
 
 for sentence in page.summary:
     print(textwrap.fill(sentence, 100))
 print("\nwarnings:", *page.warnings or ["none"])
-print("concerns:", *page.concerns or ["none"])
+print("warnings of the training:", *page.training_warnings or ["none"])
 
 # %%
 # What is believed, and how sure that is: each parameter with its interval and the rows that it came from.

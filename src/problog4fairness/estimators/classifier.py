@@ -17,7 +17,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.estimators import fitting
 from problog4fairness.estimators import prediction as explaining
 from problog4fairness.estimators.calibration import OutOfFold, fit_calibrated
-from problog4fairness.estimators.diagnostics import concerns, warn_of
+from problog4fairness.estimators.diagnostics import training_warnings, warn_of
 from problog4fairness.estimators.distributed import by_partition, fit_spread, is_spread
 from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
 from problog4fairness.estimators.prediction import Explanation
@@ -80,7 +80,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     draws_, uncertainty_
         The fits through posterior draws of the belief, where ``fit`` was asked for them, and what came of them for the
         training rows: :attr:`Uncertainty.table`, which is saved with the model.
-    concerns_
+    training_warnings_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
 
@@ -179,20 +179,20 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fitting.note_fit(self, calibrated.fitted)
         self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
         self.out_of_fold_ = OutOfFold.of(rows, calibrated.held_out)
-        self.concerns_ = concerns(self, rows, task.observation, calibrated.held_out)
+        self.training_warnings_ = training_warnings(self, rows, task.observation, calibrated.held_out)
         if draws is not None:
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
             from problog4fairness.robustness import not_learned, uncertainty_of
 
             self.uncertainty_ = uncertainty_of(self, not_learned(self, rows), self.draws_, refitted=True).table
-        warn_of(self.concerns_, stacklevel=2)
+        warn_of(self.training_warnings_, stacklevel=2)
         return self
 
     def _fit_spread(self, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any) -> Self:
         fitted, rows = fit_spread(self, X, y, sensitive_features, fair, sample_weight)
         fitting.note_fit(self, fitted)
-        self.concerns_ = concerns(self, rows, self.belief_.observe(rows))
-        warn_of(self.concerns_, stacklevel=3)
+        self.training_warnings_ = training_warnings(self, rows, self.belief_.observe(rows))
+        warn_of(self.training_warnings_, stacklevel=3)
         return self
 
     def predict_proba(self, X: Any) -> Array:

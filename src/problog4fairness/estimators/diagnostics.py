@@ -56,7 +56,7 @@ WORDS = {"linear": "a linear model", "boosted": "boosted trees", "network": "net
 CHANCE = 2.0
 
 
-def concerns(
+def training_warnings(
     model: DebiasedClassifier, rows: Rows, observation: Observation, held_out: Floats | None = None
 ) -> list[str]:
     """What speaks against a model, a sentence each; none if nothing does.
@@ -65,7 +65,7 @@ def concerns(
     without them, ``[rows, classes]``, NaN elsewhere; where that is not known, audited rows are compared with what the
     model itself says of them, which flatters it.
     """
-    sentences = [*model.fitted_.concerns, *table_concerns(rows, model.belief_)]
+    sentences = [*model.fitted_.training_warnings, *table_warnings(rows, model.belief_)]
     if not model.group_use_.used:
         groups = ", ".join(model.belief_.columns.sensitive)
         sentences += [
@@ -182,12 +182,12 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
 
 
 def warn_of(sentences: list[str], stacklevel: int) -> None:
-    """Warn of each concern."""
+    """Warn of each warning."""
     for sentence in sentences:
         warnings.warn(LearningWarning(sentence), stacklevel=stacklevel + 1)
 
 
-def table_concerns(rows: Rows, belief: Belief) -> list[str]:
+def table_warnings(rows: Rows, belief: Belief) -> list[str]:
     """What speaks against learning from these rows through a belief, a sentence each."""
     if belief.columns.recorded:
         return _copying_annotators(rows, belief)

@@ -193,7 +193,7 @@ def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any
         "seed": model.seed_,
         "audited": model.audited_,
         "out_of_fold": 0 if model.out_of_fold_ is None else len(model.out_of_fold_.keys),
-        "concerns": model.concerns_[: checked.MOST_CONCERNS],
+        "training_warnings": model.training_warnings_[: checked.MOST_WARNINGS],
         **checked.uncertainty_json(getattr(model, "uncertainty_", None)),
     }
 
@@ -233,7 +233,7 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     model.group_use_ = GroupUse.from_json(manifest["group_use"])
     model.recorded_ = checked.recorded_of(manifest["recorded"])
     model.seed_, model.audited_ = checked.whole(manifest["seed"]), checked.whole(manifest["audited"])
-    model.concerns_ = checked.concerns_of(manifest["concerns"])
+    model.training_warnings_ = checked.warnings_of(manifest["training_warnings"])
     model.draws_, model.uncertainty_ = None, checked.uncertainty_read(manifest.get("uncertainty"))
     plain = dict(manifest["fitted"])
     fitted = Fitted.kinds[plain.pop("kind")]

@@ -21,7 +21,7 @@ _LABELS = [np.dtype(kind).str for kind in "?bBhHiIqQefdO"]
 # Bytes that safetensors takes to describe a tensor, at most.
 _DESCRIPTION = 256
 # What speaks against a model: so many sentences of so many characters, at most.
-MOST_CONCERNS, LONGEST_CONCERN = 20, 2000
+MOST_WARNINGS, LONGEST_WARNING = 20, 2000
 # Rows of a table of posterior intervals, at most.
 MOST_INTERVALS = 200
 
@@ -123,10 +123,13 @@ def recorded_of(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def concerns_of(value: Any) -> list[str]:
+def warnings_of(value: Any) -> list[str]:
     """What speaks against the model."""
-    require(_are_texts(value), "its concerns are not sentences")
-    require(len(value) <= MOST_CONCERNS and max(map(len, value), default=0) <= LONGEST_CONCERN, "its concerns are long")
+    require(_are_texts(value), "its training warnings are not sentences")
+    require(
+        len(value) <= MOST_WARNINGS and max(map(len, value), default=0) <= LONGEST_WARNING,
+        "its training warnings are long",
+    )
     return list(value)
 
 

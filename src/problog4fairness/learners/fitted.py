@@ -38,7 +38,7 @@ class Fitted(ABC):
         The kinds of fitted classifiers by name, for reading model files.
     history
         How training went: for each quantity its value after every round.
-    concerns
+    training_warnings
         What speaks against this classifier, a sentence each: that training stopped too early.
 
     Examples
@@ -51,7 +51,7 @@ class Fitted(ABC):
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Fitted]]] = {}
     history: History
-    concerns: Sequence[str] = ()
+    training_warnings: Sequence[str] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -162,7 +162,7 @@ class FittedAround(Fitted):
     plain_names: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, fitted: Fitted, **_: Any) -> None:
-        self.fitted, self.history, self.concerns = fitted, fitted.history, fitted.concerns
+        self.fitted, self.history, self.training_warnings = fitted, fitted.history, fitted.training_warnings
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         return self.fitted.log_proba(table)
@@ -238,7 +238,7 @@ class Calibrated(FittedAround):
                 f"its fair probabilities disagree with the audited rows, on which they were calibrated (log loss "
                 f"lower by {gain:.3f}, standard error {error:.3f}, out of fold); the belief may not hold"
             )
-            self.concerns = [*fitted.concerns, warning]
+            self.training_warnings = [*fitted.training_warnings, warning]
 
     def refit(
         self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, speedup: int = SPEEDUP

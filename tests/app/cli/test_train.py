@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     told = "training stopped at its last epoch (3) while the loss was still falling; allow more epochs"
     assert f"warning: {told}" in run.stderr
     # Three rounds are too few to fit the others: whoever reads one line is told first that training was not done.
-    first, unfit = done["concerns"]
+    first, unfit = done["training_warnings"]
     assert first == told
     assert unfit.startswith("where poor_area = no, ")
     assert "the learner is too simple" in unfit

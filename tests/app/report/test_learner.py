@@ -22,9 +22,9 @@ def test_the_choice_and_its_losers_are_shown(loans):
     assert "Training diagnostics" not in made.html
 
 
-def test_concerns_are_in_a_box_of_their_own(loans):
+def test_training_warnings_are_in_a_box_of_their_own(loans):
     model, made = page(loans, p4f.learners.Network(max_epochs=1))
-    assert any("stopped at its last epoch (1)" in concern for concern in model.concerns_)
-    assert 'class="warnings concerns"' in made.html
+    assert any("stopped at its last epoch (1)" in sentence for sentence in model.training_warnings_)
+    assert 'class="warnings training"' in made.html
     assert "Training stopped at its last epoch (1) while the loss was still falling; allow more epochs." in made.html
-    assert made.concerns[0].startswith("Training stopped")
+    assert made.training_warnings[0].startswith("Training stopped")

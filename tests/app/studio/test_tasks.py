@@ -44,7 +44,7 @@ def test_what_was_not_learned_is_said(tmp_path):
     project.path(AUDIT).unlink()
     project.keep_belief(LabelBias("poor_area", {1: 0.95}, False, affected=[1]).bind({}, favourable=1))
     done = tasks.train(lambda _: None, str(project.folder))
-    beyond, *others = done["concerns"]
+    beyond, *others = done["training_warnings"]
     assert beyond.startswith("where poor_area = 1, ")
     assert "the belief allows at most 5.0%" in beyond
     assert any("where poor_area = 1, recorded labels carry almost no signal" in own for own in others)

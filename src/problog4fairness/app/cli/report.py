@@ -111,7 +111,9 @@ def report(
     if as_json:
         print_json({"report": output, "files": [*files, output], **made.to_dict()})
         return
-    say(*made.summary, *(f"warning: {warning}" for warning in (*made.concerns, *made.warnings)), *files, output)
+    say(
+        *made.summary, *(f"warning: {warning}" for warning in (*made.training_warnings, *made.warnings)), *files, output
+    )
 
 
 def verify(

@@ -151,7 +151,7 @@ def train(
                 "audited": model.audited_,
                 "group_use": model.group_use_.to_json(),
                 **learner_facts(model),
-                "concerns": model.concerns_,
+                "training_warnings": model.training_warnings_,
                 "check": None if checked is None else checked.to_dict(),
             }
         )

@@ -63,7 +63,7 @@ class Report:
         where they were not asked for, or could not be made (then ``warnings`` says why).
     suspects, queue
         The rows most likely distorted, by their number from 1: those on the page, and all.
-    summary, warnings, concerns
+    summary, warnings, training_warnings
         The sentences that begin the page, the warnings on it, and the training diagnostics.
     good
         How the favourable label is called.
@@ -82,7 +82,7 @@ class Report:
     queue: pd.DataFrame = field(repr=False)
     summary: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    concerns: tuple[str, ...] = ()
+    training_warnings: tuple[str, ...] = ()
     good: str = "the favourable label"
     names: Names = field(default=Names(), repr=False)
 
@@ -118,7 +118,7 @@ class Report:
         }
         compared = None if self.comparison is None else self.comparison.to_dict()
         words = {"title": self.title, "summary": list(self.summary), "warnings": list(self.warnings)}
-        words["concerns"] = list(self.concerns)
+        words["training_warnings"] = list(self.training_warnings)
         return {**words, **tables, "comparison": compared}
 
 
@@ -264,12 +264,12 @@ def _written(
 ) -> Report:
     label = facts.label
     heading = made.title or f"Fair decisions on {label.column}: what the model believes and changes"
-    concerns = [f"{concern[:1].upper()}{concern[1:]}." for concern in facts.model.concerns_]
+    training_warnings = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in facts.model.training_warnings_]
     opening = summary(facts, comparison)
     same_rows = facts.audit is not None and facts.estimated
     parts = [
         ("summary", "Summary", summary_section(opening)),
-        ("limits", "Limits and warnings", limits_section(concerns, warnings, limits(facts, notes))),
+        ("limits", "Limits and warnings", limits_section(training_warnings, warnings, limits(facts, notes))),
         ("belief", "The belief", belief_section(facts)),
         ("parameters", "Parameters and their uncertainty", parameters_section(facts)),
         ("learner", "Learner", learner_section(facts)),
@@ -311,7 +311,7 @@ def _written(
         queue=facts.review.table,
         summary=tuple(map(names.translated, opening)),
         warnings=tuple(map(names.translated, warnings)),
-        concerns=tuple(concerns),
+        training_warnings=tuple(training_warnings),
         good=label.good,
         names=names,
     )

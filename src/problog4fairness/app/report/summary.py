@@ -136,12 +136,12 @@ def _extremes(rates: pd.Series) -> tuple[str, str]:
     return str(rates.idxmin()), str(rates.idxmax())
 
 
-def limits_section(concerns: Sequence[str], warnings: Sequence[str], general: Sequence[str]) -> Markup:
+def limits_section(training_warnings: Sequence[str], warnings: Sequence[str], general: Sequence[str]) -> Markup:
     """Training diagnostics, warnings about this report, then the limits of any."""
     parts: list[Content] = []
-    if concerns:
+    if training_warnings:
         heading = tag("h3", "Training diagnostics")
-        parts.append(tag("div", heading, bullets(concerns), class_="warnings concerns", role="alert"))
+        parts.append(tag("div", heading, bullets(training_warnings), class_="warnings training", role="alert"))
     if warnings:
         parts.append(tag("div", tag("h3", "Warnings"), bullets(warnings), class_="warnings", role="note"))
     parts.append(bullets(general))

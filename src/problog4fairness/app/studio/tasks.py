@@ -107,7 +107,7 @@ def train(tell: Tell, folder: str) -> dict[str, Any]:
         "audited": model.audited_,
         "features": [str(name) for name in rows.features.columns],
         "words": learner_words(model),
-        "concerns": list(model.concerns_),
+        "training_warnings": list(model.training_warnings_),
         "history": {name: _thinned(values) for name, values in model.history_.items() if len(values) > 1},
     }
 
@@ -238,7 +238,7 @@ def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
     Path(packed).replace(project.path(f"{EVIDENCE}.zip"))
     tell({"step": "scoring the table"})
     _score(project)
-    return {"summary": list(made.summary), "warnings": [*made.concerns, *made.warnings]}
+    return {"summary": list(made.summary), "warnings": [*made.training_warnings, *made.warnings]}
 
 
 def _score(project: Project) -> None:

@@ -145,10 +145,10 @@ class FittedNetwork(FittedEncoded):
     plain_names = ("networks", "sizes", "dropout")
 
     def __init__(
-        self, encoder: Encoder, networks: Sequence[MLP], history: History, concerns: Sequence[str] = ()
+        self, encoder: Encoder, networks: Sequence[MLP], history: History, training_warnings: Sequence[str] = ()
     ) -> None:
         super().__init__(encoder, history)
-        self.networks, self.concerns = tuple(networks), concerns
+        self.networks, self.training_warnings = tuple(networks), training_warnings
 
     @classmethod
     def of(cls, encoder: Encoder, fits: Sequence[Fit[MLP]], limit: int) -> FittedNetwork:

@@ -106,9 +106,10 @@ def _done(job: Work) -> None:
     parts.text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
     for line in done["words"]:
         parts.text("p", line)
-    concerns = done["concerns"]
+    training_warnings = done["training_warnings"]
     learned = parts.box(
-        concerns or "It learned: no training diagnostic gives a warning.", "bad" if concerns else "good"
+        training_warnings or "It learned: no training diagnostic gives a warning.",
+        "bad" if training_warnings else "good",
     )
     learned.props("data-part=learned")
     if done["history"]:
