@@ -85,16 +85,16 @@ def test_the_day_is_searched_for_and_found():
     with pytest.raises(MissingValueError, match="the day of the change is not known"):
         belief._require_known()
     found = estimated(belief, decisions(600, 0))
-    away = abs(pd.Timestamp(found.found.day) - pd.Timestamp(REFORM))
+    away = abs(pd.Timestamp(found.change_point.day) - pd.Timestamp(REFORM))
     assert away <= pd.Timedelta(days=45)
-    assert found.found.low <= found.found.day <= found.found.high
-    assert found.found.low <= REFORM <= found.found.high
-    assert found.found.p < 0.01
+    assert found.change_point.low <= found.change_point.day <= found.change_point.high
+    assert found.change_point.low <= REFORM <= found.change_point.high
+    assert found.change_point.p < 0.01
     assert [own.low < true < own.high for own, true in zip(found.parameters, (0.5, 0.1), strict=True)] == [
         True,
         True,
     ]
-    assert f"changed on {found.found.day}, which was searched" in found.words()[1]
+    assert f"changed on {found.change_point.day}, which was searched" in found.words()[1]
     assert Belief.from_json(json.loads(json.dumps(found.to_json()))) == found
     # What is found is kept, also by another audit.
     assert estimated(found, decisions(300, 1)).period == found.period
@@ -114,7 +114,7 @@ def test_an_audit_is_planned_before_the_day_is_known_and_finds_it():
     found = estimated(belief, todo)
     assert len(todo) < plan.hoeffding.asked
     assert max(own.high - own.low for own in found.parameters) <= 0.2
-    assert abs(pd.Timestamp(found.found.day) - pd.Timestamp(REFORM)) <= pd.Timedelta(days=45)
+    assert abs(pd.Timestamp(found.change_point.day) - pd.Timestamp(REFORM)) <= pd.Timedelta(days=45)
     np.testing.assert_allclose([own.value for own in found.parameters], [0.5, 0.1], atol=0.15)
     with pytest.raises(P4FError, match="'day' has the value 'May', which is no day"):
         belief.plan_audit(table.assign(day="May"), **options)
@@ -242,8 +242,8 @@ def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
         audit = audit.assign(fair=table["truth"].to_numpy()[audit["row"].astype(int)])
         found = belief.estimate(audit, **told)
         plan = found.plan_audit(table.drop(columns="truth"), **told, error=0.1, pilot=audit)
-    assert found.found.low <= REFORM <= found.found.high
-    assert abs(np.datetime64(found.found.day) - np.datetime64(REFORM)) < np.timedelta64(45, "D")
+    assert found.change_point.low <= REFORM <= found.change_point.high
+    assert abs(np.datetime64(found.change_point.day) - np.datetime64(REFORM)) < np.timedelta64(45, "D")
     before, after = (own.value for own in found.parameters)
     assert before == pytest.approx(0.6, abs=0.15)
     assert after == pytest.approx(0.05, abs=0.1)

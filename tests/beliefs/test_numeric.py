@@ -259,7 +259,7 @@ def test_it_is_doubted():
     doubts = estimated(300, 3).check(recorded.assign(y=y, fair=fair["score"]), recorded="y", fair={"score": "fair"})
     assert doubts["measurement model"].p is not None
     assert not doubts.contradicted
-    assert "the distorted features are numbers" in doubts["feature independence"].found
+    assert "the distorted features are numbers" in doubts["feature independence"].finding
 
 
 def test_an_audit_is_planned_in_rounds_until_the_line_is_known():

@@ -46,7 +46,7 @@ def test_swapped_groups_are_contradicted_with_rows_and_advice(swapped, data):
     against = set(swapped.table.index[swapped.table["contradicts"]])
     assert {"group consistency", "parameters"} <= against
     told = swapped["parameters"]
-    assert "by the audit" in told.found
+    assert "by the audit" in told.finding
     assert "estimate" in told.advice.lower()
     assert (told.rows.index == -1).all()  # these people are in the audit only
     region = swapped["range"].rows
@@ -60,10 +60,10 @@ def test_recorded_rows_alone_refute_a_belief_where_there_is_no_bias():
     data = people(neg=(0, 0), pos=(0, 0))
     checked = belief(neg=(0, 0.4), pos=(0, 0)).check(data.table, recorded="granted")
     assert checked["range"].contradicts
-    assert "the belief allows at most 60%" in checked["range"].found
+    assert "the belief allows at most 60%" in checked["range"].finding
     assert checked["plain learner"].contradicts
     for name in ("class-conditional", "calibration", "independence", "parameters", "impossible outcomes"):
-        assert (checked[name].p, checked[name].found) == (None, "not done: there is no audit")
+        assert (checked[name].p, checked[name].finding) == (None, "not done: there is no audit")
 
 
 def test_a_bias_that_moves_with_a_feature_is_found_and_the_feature_named():
@@ -71,7 +71,7 @@ def test_a_bias_that_moves_with_a_feature_is_found_and_the_feature_named():
     estimated = belief().bind(None).estimate(data.audit, **LABELS)
     checked = estimated.check(data.table, audit=data.audit, **LABELS)["class-conditional"]
     assert checked.contradicts
-    assert "where age is high" in checked.found
+    assert "where age is high" in checked.finding
     assert "RowBias(..., depends_on(model=['age']))" in checked.advice
 
 
@@ -80,7 +80,7 @@ def test_a_flip_that_the_belief_rules_out_was_seen(data):
     checked = result["impossible outcomes"]
     seen = data.audit[(data.audit["granted"] == 1) & (data.audit["repaid"] == 0)]
     assert checked.contradicts
-    assert checked.found.startswith(f"{len(seen)} of ")
+    assert checked.finding.startswith(f"{len(seen)} of ")
     assert len(checked.rows) == len(seen)
 
 
@@ -88,10 +88,10 @@ def test_few_audited_rows_give_no_p_value(data):
     checked = belief().check(data.table, audit=data.audit[:9], **LABELS)
     audited = ["class-conditional", "calibration", "independence", "parameters", "impossible outcomes"]
     assert checked.table.loc[audited, "p"].isna().all()
-    assert (checked.table.loc[audited, "found"] == "not done: fewer than 10 audited rows").all()
+    assert (checked.table.loc[audited, "finding"] == "not done: fewer than 10 audited rows").all()
     few = belief().check(data.table[:99], audit=data.audit[:9], **LABELS)
     assert few.table["p"].isna().all()
-    assert few["range"].found == "not done: fewer than 100 recorded rows"
+    assert few["range"].finding == "not done: fewer than 100 recorded rows"
     assert not few.contradicted
     assert few.verdict == "No check of the belief could be done."
 
@@ -149,7 +149,7 @@ def test_dependence_on_the_group_is_allowed_where_it_is_said(data):
     checked = belief().check(data.table, audit=data.audit, use_sensitive=True, **LABELS)
     assert checked["group consistency"].p is None
     assert checked["independence"].p is None
-    assert "use_sensitive=True" in checked["independence"].found
+    assert "use_sensitive=True" in checked["independence"].finding
 
 
 def test_a_fair_label_that_depends_on_the_group_is_found():
@@ -192,7 +192,7 @@ def test_an_audit_that_was_drawn_by_recorded_label_is_not_taken_as_a_random_one(
     refused = people(audited=2000, seed=5).audit.query("granted == 0")[:300]
     checked = belief().check(data.table, audit=refused, **LABELS)
     for name in ("parameters", "calibration", "independence"):
-        assert "other recorded labels than the table" in checked[name].found
+        assert "other recorded labels than the table" in checked[name].finding
     assert not checked.contradicted
 
 
@@ -201,8 +201,8 @@ def test_recorded_rows_that_the_belief_rules_out_contradict_it(data):
     assert checked["range"].contradicts
     impossible = data.table.query("area == 1 and granted == 1")
     assert checked["range"].rows.index.tolist() == impossible.index.tolist()
-    assert f"{len(impossible)} rows cannot have been recorded as they were" in checked["range"].found
-    assert "rules recorded rows out" in checked["plain learner"].found
+    assert f"{len(impossible)} rows cannot have been recorded as they were" in checked["range"].finding
+    assert "rules recorded rows out" in checked["plain learner"].finding
 
 
 def test_groups_may_be_uncertain(data):

@@ -31,7 +31,7 @@ def test_three_classes():
     right = made.estimate(frame[:400], recorded="mark", fair="true")
     found = right.check(frame, recorded="mark", fair="true")
     assert not found.contradicted
-    assert found["group consistency"].found == "not done: the label has more than two classes"
+    assert found["group consistency"].finding == "not done: the label has more than two classes"
     # Nobody was believed to be lowered, and a third of a group was.
     none = made.bind({parameter.name: 0.0 for parameter in made.parameters}).check(frame, recorded="mark", fair="true")
     assert none["impossible outcomes"].contradicts
@@ -70,7 +70,7 @@ def test_features_that_are_distorted_independently_are_not_contradicted(measured
 def test_features_that_are_distorted_together_contradict_feature_tables(measured):
     found, estimated, table, fair = checked(measured, "a", "c")
     assert found["feature independence"].contradicts
-    assert "the fair a goes with" in found["feature independence"].found
+    assert "the fair a goes with" in found["feature independence"].finding
     wrong = estimated.bind({parameter.name: 0.9 for parameter in estimated.parameters})
     assert wrong.check(table, recorded="y", fair=fair)["parameters"].contradicts
     with pytest.raises(P4FError, match="does not distort 'z'; it distorts a, c"):
@@ -81,7 +81,7 @@ def test_labels_of_a_fair_world_are_not_compared_with_recorded_ones(measured):
     made = p4f.HistoricalBias(["a"], "g", {0: 0.1, 1: 0.3}, False)
     table = measured[["a", "z", "g", "y"]].assign(fair=1 - measured["y"])
     found = made.check(table, recorded="y", fair="fair")
-    assert "another world" in found["impossible outcomes"].found
+    assert "another world" in found["impossible outcomes"].finding
 
 
 def test_the_range_of_a_program_with_several_inputs_is_that_of_all_certain_answers():
@@ -173,6 +173,6 @@ def test_numbers_that_are_no_line_with_normal_noise_are_told(wrong, sentence, ad
     assert found.p is not None
     assert found.contradicts == (sentence is not None)
     if sentence is not None:
-        assert "Where g = 1" in found.found
-        assert sentence in found.found
+        assert "Where g = 1" in found.finding
+        assert sentence in found.finding
         assert advice in found.advice

@@ -81,5 +81,5 @@ def test_what_larger_trees_take_away_is_not_decided():
     frame = frame.assign(granted=np.where(flipped, 1 - fair, fair), repaid=fair)
     found = BELIEF.check(frame[:4000].drop(columns="repaid"), audit=frame[4000:].reset_index(drop=True), **LABELS)
     assert not found["group consistency"].contradicts
-    assert found["group consistency"].found.startswith("not decided")
+    assert found["group consistency"].finding.startswith("not decided")
     assert found["calibration"].p is None

@@ -42,9 +42,9 @@ def test_a_change_is_found_and_the_belief_that_knows_it_is_not_contradicted():
     right = p4f.ChangedBias("group", "day", REFORM, positive=False, affected=[1])
     passed = checked(right, data)
     assert not passed.contradicted
-    assert passed["over time"].found.endswith("by the belief nothing changed that it does not say.")
+    assert passed["over time"].finding.endswith("by the belief nothing changed that it does not say.")
     without = checked(p4f.LabelBias("group", positive=False, affected=[1]), data.drop(columns="day"))["over time"]
-    assert "no column with days was named" in without.found
+    assert "no column with days was named" in without.finding
 
 
 def test_an_officer_is_named_and_the_belief_by_officer_is_not_contradicted():

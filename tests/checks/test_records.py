@@ -40,7 +40,7 @@ def test_who_was_accepted(people, right):
     assert {"range", "group consistency", "class-conditional", "parameters", "impossible outcomes"} <= done
     # Through a wrong belief the small trees may be inadequate; then this comparison is not decided.
     assert not right or "plain learner" in done
-    assert "missing" in " ".join(outcome.found for outcome in found)
+    assert "missing" in " ".join(outcome.finding for outcome in found)
 
 
 @pytest.mark.parametrize("sensitive", ["area", None])
@@ -51,7 +51,7 @@ def test_annotators_one_by_one(people, sensitive):
     found = right.bind(wrong).check(table, fair="would")
     assert found.contradicted
     against = [outcome for outcome in found if outcome.contradicts]
-    assert any(outcome.found.startswith("bob: ") for outcome in against)
+    assert any(outcome.finding.startswith("bob: ") for outcome in against)
     assert "alone" in found.notes[0]
     if sensitive is not None:
         assert not right.check(table, fair="would").contradicted

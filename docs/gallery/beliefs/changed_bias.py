@@ -33,7 +33,7 @@ audit = p4f.Audit.of(table.sample(800, random_state=1), fair="due", table=table,
 
 belief = p4f.ChangedBias("group", when="day", positive=False, affected=[1])
 belief = belief.estimate(audit, recorded="hired", fair="due")
-print(belief.found)
+print(belief.change_point)
 print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=[0.6, 0.05]).round(2).to_string())
 
 # %%
@@ -41,7 +41,7 @@ print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=[0
 
 same = p4f.LabelBias("group", positive=False, affected=[1]).estimate(audit, recorded="hired", fair="due")
 result = same.check(table.drop(columns="due"), recorded="hired", audit=audit, fair="due", when="day")
-print(result["over time"].found)
+print(result["over time"].finding)
 print(result["over time"].advice)
 
 # %%

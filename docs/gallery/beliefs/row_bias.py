@@ -36,7 +36,7 @@ audit = p4f.Audit.of(table.sample(800, random_state=1), fair="repaid", table=tab
 
 same = p4f.LabelBias("poor_area", positive=False, affected=[1]).estimate(audit, recorded="granted", fair="repaid")
 result = same.check(table.drop(columns="repaid"), recorded="granted", audit=audit, fair="repaid")
-print(result["class-conditional"].found)
+print(result["class-conditional"].finding)
 print(result["class-conditional"].advice)
 
 # %%

@@ -31,7 +31,7 @@ class Outcome:
         What it is called: ``range``.
     question
         What it asks.
-    found
+    finding
         What it found, a plain sentence; why it was not done, where it was not.
     p
         The probability of something as extreme if the belief were right; None where the check was not done.
@@ -55,7 +55,7 @@ class Outcome:
 
     name: str
     question: str
-    found: str
+    finding: str
     p: float | None = None
     corrected: float | None = None
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -63,7 +63,7 @@ class Outcome:
     least: str = ""
 
     def __repr__(self) -> str:
-        return f"Outcome({self.name}, p {self.p_text}: {self.found})"
+        return f"Outcome({self.name}, p {self.p_text}: {self.finding})"
 
     @property
     def done(self) -> bool:
@@ -130,15 +130,16 @@ class CheckResult:
     def table(self) -> pd.DataFrame:
         """A row for each check.
 
-        Its columns are ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``found``, ``do``, ``least``.
+        Its columns are ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``finding``, ``do``, and
+        ``least``.
         """
         rows = [
-            (one.p, one.corrected, one.contradicts, len(one.rows), one.found, one.advice, one.least)
+            (one.p, one.corrected, one.contradicts, len(one.rows), one.finding, one.advice, one.least)
             if one.contradicts
-            else (one.p, one.corrected, False, 0, one.found, "", one.least)
+            else (one.p, one.corrected, False, 0, one.finding, "", one.least)
             for one in self.outcomes
         ]
-        columns = ["p", "corrected", "contradicts", "rows", "found", "do", "least"]
+        columns = ["p", "corrected", "contradicts", "rows", "finding", "do", "least"]
         names = pd.Index([one.name for one in self.outcomes], name="test")
         return pd.DataFrame(rows, names, columns).astype({"p": "float64", "corrected": "float64"})
 
@@ -170,7 +171,7 @@ class CheckResult:
 
     def words(self) -> list[str]:
         """The verdict, a sentence or two for each check that contradicts the belief, and the power of the checks."""
-        sentences = [self.verdict, *(f"{outcome.found} {outcome.advice}" for outcome in self.against), self.power]
+        sentences = [self.verdict, *(f"{outcome.finding} {outcome.advice}" for outcome in self.against), self.power]
         return [sentence for sentence in sentences if sentence]
 
     def to_dict(self) -> dict[str, Any]:
@@ -190,14 +191,14 @@ class CheckResult:
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]
-        lines += [f"{outcome.name:20} {outcome.p_text:>9}  {outcome.found}" for outcome in self.outcomes]
+        lines += [f"{outcome.name:20} {outcome.p_text:>9}  {outcome.finding}" for outcome in self.outcomes]
         lines += ["", *(f"{outcome.name}: {outcome.advice}" for outcome in self.against)]
         return "\n".join([*lines, *(line for line in (self.power, *self.notes) if line)]).rstrip()
 
     def _repr_html_(self) -> str:
         table = pd.DataFrame(
-            [(one.p_text, one.found, one.advice if one.contradicts else "") for one in self.outcomes],
-            columns=["p, corrected", "found", "what to do"],
+            [(one.p_text, one.finding, one.advice if one.contradicts else "") for one in self.outcomes],
+            columns=["p, corrected", "finding", "what to do"],
             index=[outcome.name for outcome in self.outcomes],
         )
         table = table if self.contradicted else table.drop(columns="what to do")
@@ -220,7 +221,7 @@ class CheckResult:
             for place, outcome in enumerate(outcomes):
                 if outcome.corrected is None:
                     beside: Any = {"va": "center", "transform": axes.get_yaxis_transform()}
-                    axes.text(0.02, place, outcome.found, color=GREY, fontsize=8, **beside)
+                    axes.text(0.02, place, outcome.finding, color=GREY, fontsize=8, **beside)
                     continue
                 colour, marker = (ORANGE, "D") if outcome.contradicts else (BLUE, "o")
                 axes.plot([max(outcome.corrected, LEAST_DRAWN)], [place], color=colour, marker=marker, markersize=7)

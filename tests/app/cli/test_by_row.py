@@ -50,7 +50,7 @@ def test_by_period(folder):
     assert run.returncode == 0, run.stderr
     belief = read_belief(folder / "changed.pl")
     assert isinstance(belief, ChangedBias)
-    assert "2020-10" <= belief.found.day <= "2021-03"
+    assert "2020-10" <= belief.change_point.day <= "2021-03"
 
 
 def test_an_audit_is_planned_before_the_day_is_known(folder):

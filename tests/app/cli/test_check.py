@@ -42,7 +42,7 @@ def test_json(folder):
     assert found["contradicted"] is False
     tests = {own["test"]: own for own in found["tests"]}
     assert tests["range"]["p"] > 0
-    assert (tests["parameters"]["p"], tests["parameters"]["found"]) == (None, "not done: there is no audit")
+    assert (tests["parameters"]["p"], tests["parameters"]["finding"]) == (None, "not done: there is no audit")
 
 
 def test_training_tests_the_belief(folder):

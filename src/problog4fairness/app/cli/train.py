@@ -88,7 +88,7 @@ def _outcomes(result: CheckResult) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
-        {"p, corrected": [outcome.p_text for outcome in result], "finding": [outcome.found for outcome in result]},
+        {"p, corrected": [outcome.p_text for outcome in result], "finding": [outcome.finding for outcome in result]},
         index=pd.Index([outcome.name for outcome in result], name="test"),
     )
 

@@ -37,7 +37,7 @@ def check_section(facts: Facts, seed: int) -> Markup:
         checked = _tested(facts, seed)
     except P4FError as error:
         return tag("p", f"The belief could not be tested: {error}")
-    rows = [[test.name, test.p_text, test.question, test.found] for test in checked]
+    rows = [[test.name, test.p_text, test.question, test.finding] for test in checked]
     with page_style():
         plot = checked.plot()
     summary = ", ".join(f"{test.name} {test.p_text}" for test in checked)

@@ -77,7 +77,7 @@ def check(tell: Tell, folder: str) -> dict[str, Any]:
         {
             "name": test.name,
             "question": test.question,
-            "found": test.found,
+            "finding": test.finding,
             "p": test.p_text,
             "done": test.done,
             "contradicts": test.contradicts,

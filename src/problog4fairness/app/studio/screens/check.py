@@ -64,7 +64,7 @@ def _card(test: dict[str, object]) -> None:
     with ui.element("section").classes(f"card {kind}").props(f'data-test="{test["name"]}"'):
         parts.text("span", verdict, "verdict")
         parts.text("b", str(test["question"]))
-        words = str(test["found"]).removeprefix("not done: ")
+        words = str(test["finding"]).removeprefix("not done: ")
         parts.text("p", words[:1].upper() + words[1:])
         if test["done"]:
             parts.text("span", f"p, corrected for the number of tests: {test['p']}", "soft")

@@ -38,7 +38,7 @@ class ChangedBias(RowBias):
 
     What identifies it: audited rows from before and after the change. Where the day is not stated, :meth:`estimate`
     searches it among the days of the audited rows, tests whether there was a change, and says so where there is no
-    sign of one (:attr:`found`). :meth:`plan_audit` draws rows of all days alike then, enough for two periods.
+    sign of one (:attr:`change_point`). :meth:`plan_audit` draws rows of all days alike then, enough for two periods.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class ChangedBias(RowBias):
 
     Attributes
     ----------
-    found
+    change_point
         What the search found: the ``day``, ``low`` and ``high`` around it, and ``p``, the chance of as clear a change
         where there was none. None where the day was stated.
 
@@ -90,7 +90,7 @@ class ChangedBias(RowBias):
         ),
     )
     about = "Bias that changed over time: the recorded label y_ is a copy of the fair label y_h, distorted by period."
-    found: ChangeFound | None = None
+    change_point: ChangePoint | None = None
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class ChangedBias(RowBias):
     @property
     def _stated(self) -> bool:
         """Whether somebody said the day; one that was found may turn out another one with more audited rows."""
-        return bool(self.period.changes) and self.found is None
+        return bool(self.period.changes) and self.change_point is None
 
     def _fitted_to(self, rows: Rows) -> Self:
         """See :meth:`Belief._fitted_to`: also the day of the change."""
@@ -149,7 +149,7 @@ class ChangedBias(RowBias):
                 "is taken, or believe in LabelBias"
             )
         fitted = RowBias._fitted_to(self._remade(changed=[change.day]), rows)
-        fitted.found = change
+        fitted.change_point = change
         return fitted
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
@@ -159,16 +159,16 @@ class ChangedBias(RowBias):
         is all that those of the days hold.
         """
         best = super()._estimated(rows, confidence, strata)
-        if self.found is None:
+        if self.change_point is None:
             return best
         days = np.unique(days_of(rows.column(self.period.columns[0], "when=...")).astype(str))
-        days = days[(days >= self.found.low) & (days <= self.found.high)]
+        days = days[(days >= self.change_point.low) & (days <= self.change_point.high)]
         chosen = {str(days[place]) for place in np.linspace(0, len(days) - 1, min(DAYS, len(days))).astype(int)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
             every = [
                 super(ChangedBias, self._remade(changed=[day]))._estimated(rows, (1 + confidence) / 2, strata)
-                for day in sorted({*chosen, self.found.day})
+                for day in sorted({*chosen, self.change_point.day})
             ]
         return tuple(_with_all(parameter, others, confidence) for parameter, *others in zip(best, *every, strict=True))
 
@@ -188,29 +188,29 @@ class ChangedBias(RowBias):
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         days = " and ".join(self.period.changes) or "some day, which audited rows will tell"
         first = f"The bias is taken to have changed on {days}"
-        if self.found is not None:
-            chance = f"below {self.found.p:.3f}" if self.found.p < 0.0015 else f"{self.found.p:.3f}"
+        if self.change_point is not None:
+            low, high, p = self.change_point.low, self.change_point.high, self.change_point.p
             first += (
-                f", which was searched in audited rows: it is between {self.found.low} and {self.found.high} with "
-                f"95% confidence, and the chance of such a change where there was none is {chance}"
+                f", which was searched in audited rows: it is between {low} and {high} with 95% confidence, and the "
+                f"chance of such a change where there was none is {f'below {p:.3f}' if p < 0.0015 else f'{p:.3f}'}"
             )
         return [f"{first}.", *super().sentences(label, stage)]
 
     def to_json(self) -> dict[str, Any]:
-        return super().to_json() | ({} if self.found is None else {"found": asdict(self.found)})
+        return super().to_json() | ({} if self.change_point is None else {"change_point": asdict(self.change_point)})
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Self:
         belief = cast("Self", super()._from_json(value))
-        if "found" in value:
-            belief.found = ChangeFound(**value["found"])
-            if not 0 < belief.found.p <= 1:
+        if "change_point" in value:
+            belief.change_point = ChangePoint(**value["change_point"])
+            if not 0 < belief.change_point.p <= 1:
                 raise ValueError("its chance is no probability")
         return belief
 
     def field_values(self) -> dict[str, Any]:
         """See :meth:`Belief.field_values`; a day that was searched for is no answer."""
-        return super().field_values() | ({} if self.found is None else {"changed": None})
+        return super().field_values() | ({} if self.change_point is None else {"changed": None})
 
     @classmethod
     def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
@@ -261,7 +261,7 @@ NEAR = -float(np.log1p(-np.sqrt(0.95)))
 
 
 @dataclass(frozen=True)
-class ChangeFound:
+class ChangePoint:
     """The day that divides audited rows best.
 
     Attributes
@@ -280,7 +280,7 @@ class ChangeFound:
     p: float
 
 
-def search_change(days: Any, cells: Codes, hit: Floats, seed: int = 0) -> ChangeFound:
+def search_change(days: Any, cells: Codes, hit: Floats, seed: int = 0) -> ChangePoint:
     """Find the day from which on labels were distorted more often, or less often.
 
     Every day that leaves enough rows on both sides is tried: the log-likelihood of one probability before and another
@@ -318,7 +318,7 @@ def search_change(days: Any, cells: Codes, hit: Floats, seed: int = 0) -> Change
     day, high = (str(days[first[place]]) for place in (best, near[-1]))
     # Any day after the last audited one of the earlier period divides the rows in the same way.
     low = str(days[first[near[0]] - 1] + np.timedelta64(1, "D"))
-    return ChangeFound(day, low, high, (1 + above) / (SHUFFLED + 1))
+    return ChangePoint(day, low, high, (1 + above) / (SHUFFLED + 1))
 
 
 def _candidates(days: Any) -> Codes:
