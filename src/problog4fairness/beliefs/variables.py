@@ -83,7 +83,10 @@ def strengths(strength: Strength, variable: Sensitive, groups: Sequence[int], na
     if isinstance(strength, Mapping):
         unknown = [group for group in strength if group not in variable.levels]
         if unknown:
-            raise P4FError(f"{name} names the group {unknown[0]!r}, which is not among {list(variable.levels)}")
+            known = list(variable.levels)
+            raise P4FError(
+                f"{name} names the group {unknown[0]!r}, which is not among {known}; name all groups by groups=[...]"
+            )
     values = {}
     for level in sorted(groups, reverse=variable.binary):
         value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength

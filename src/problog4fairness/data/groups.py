@@ -107,15 +107,16 @@ class Sensitive:
         try:
             values = column.to_numpy().astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            values = ", ".join(repr(value) for value in list(dict.fromkeys(column))[:5])
+            groups = ", ".join(repr(value) for value in list(dict.fromkeys(column))[:5])
             raise P4FError(
-                f"column {column.name!r} has the values {values}; name the groups, (other, sensitive)"
+                f"column {column.name!r} has the values {groups}; name the groups, the sensitive one last, by "
+                f"groups=[{groups}]"
             ) from None
         outside = values[(values < 0) | (values > 1)]
         if len(outside):
             raise P4FError(
                 f"column {column.name!r} has the value {outside[0]:g}, which is not between 0 and 1; "
-                "name the groups, (other, sensitive)"
+                "name the groups, the sensitive one last, by groups=[...]"
             )
         if ((values == 0) | (values == 1)).all():
             return np.asarray(values, dtype=np.int64)
