@@ -47,8 +47,8 @@ def plan(
         DesignName,
         option(
             "NAME",
-            "neyman: by group and recorded label, in rounds. The paper's, whatever was recorded: hoeffding, from "
-            "each group, or random, from everybody.",
+            "neyman: strata of group and recorded label, in rounds. The paper's: hoeffding, so many of each group, or "
+            "random, a simple random sample.",
         ),
     ] = DesignName.neyman,
     positive_rate: Annotated[

@@ -135,10 +135,12 @@ def bounds(
         list[str] | None,
         option(
             "NAME=LOW:HIGH",
-            "Between which values a parameter may be; repeat for more. Default: the intervals of the audit.",
+            "The range of a parameter; repeat for more. Default: the intervals of the audit.",
         ),
     ] = None,
-    other: Annotated[list[Path] | None, option("FILE", "A belief of a set, instead of a box; repeat for more.")] = None,
+    other: Annotated[
+        list[Path] | None, option("FILE", "Another belief, instead of ranges of parameters; repeat for more.")
+    ] = None,
     by: Annotated[str | None, option("COLUMN", "The sensitive column, where there are several.")] = None,
     as_json: options.Json = False,
 ) -> None:

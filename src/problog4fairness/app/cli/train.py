@@ -190,9 +190,9 @@ def compare(
     learner: options.LearnerChoice = options.LearnerName.auto,
     seeds: Annotated[
         int | None,
-        option("N", "How often to split the data. Default: 5 times, and 3 times from 20,000 rows on.", min=1),
+        option("N", "Repetitions of cross-validation. Default: 5, and 3 from 20,000 rows on.", min=1),
     ] = None,
-    folds: Annotated[int, option("N", "Into how many parts.", min=2)] = 5,
+    folds: Annotated[int, option("N", "Cross-validation folds.", min=2)] = 5,
     output: Annotated[
         Path | None, option("FOLDER", "A folder for the figure and the tables.", "-o", "--output")
     ] = None,
