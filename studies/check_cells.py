@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit import AuditWarning
+from problog4fairness.audit import Audit, AuditWarning
 from problog4fairness.beliefs import LabelBias
 from problog4fairness.checks import check
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
@@ -201,6 +201,13 @@ def belief_of(situation: Situation, audit: pd.DataFrame) -> LabelBias:
         return LabelBias("group", groups=levels).estimate(audit, recorded="recorded", fair="fair")
 
 
+def sampled(situation: Situation, audit: pd.DataFrame, table: pd.DataFrame) -> Audit | pd.DataFrame:
+    """Audited rows with how they were sampled; rows of a plan say it themselves."""
+    if situation.sampling == "planned":
+        return audit
+    return Audit.of(audit, fair="fair", table=table, sampling="random")
+
+
 @dataclass(frozen=True)
 class CheckStack(Stack):
     """Some simulations of one situation."""
@@ -245,6 +252,6 @@ class CheckStack(Stack):
         with warnings.catch_warnings():
             # Audited people who are not in the table are other people, as they are meant to be.
             warnings.filterwarnings("ignore", "none of the .* is in the table", AuditWarning)
-            found = check(belief, table, audit=audit, random_state=seed, **names)
+            found = check(belief, table, audit=sampled(self.situation, audit, table), random_state=seed, **names)
         each = [float(found[name].contradicts) if found[name].done else float("nan") for name in TESTS]
         return [float(found.contradicted), *each]
