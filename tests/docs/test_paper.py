@@ -19,8 +19,9 @@ PAPER = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
         ("78 rows on average", "audit-design", r"\| demo \(5,000\) \| 78 \("),
         ("needs 1,529", "audit-design", r"\| demo \(5,000\) \| .*\| 1,529 \|"),
         ("is 94.8%", "audit-design", r"covers at least 94% .* 94.8% of 2,000"),
-        ("in 2.3% of simulations", "checks", r"right, estimated: .* 2.3% of 300"),
-        ("in 65.0% of simulations", "checks", r"moves by ±.15 with a number: .* 65.0% of 60"),
+        ("in 2.9% of simulations", "checks", r"right, estimated: .* 2.9% of 240"),
+        ("in 16.2% of simulations", "checks", r"right, estimated, interacting: .* 16.2% of 240"),
+        ("is found in 50.0%", "checks", r"group of 10%: negative \+.15: .* 50.0% of 100"),
         ("reaches .0297", "learners", r"measurement, linear: calibration error .* \+0.0297 "),
     ],
 )
